@@ -97,24 +97,24 @@ void Accountant::add(OpBreakdown &row, const OpCost &cost) {
 static void addTrusted(OpBreakdown &row, double us, const Trust &trust) {
   row.lowUs += us * trust.low;
   row.highUs += us * trust.high;
-  row.usByOrigin[static_cast<size_t>(trust.origin)] += us;
+  row.usByOrigin[size_t(trust.origin)] += us;
 }
 
 void Accountant::add(OpBreakdown &row, const Kernel &kernel) {
   double &part = time.isComputeBound(kernel) ? row.computeUs : row.memoryUs;
-  const double us = time.seconds(kernel) * 1e6;
+  double us = time.seconds(kernel) * 1e6;
   part += us;
   addTrusted(row, us, time.trust(kernel));
 }
 
 void Accountant::add(OpBreakdown &row, const Collective &collective) {
-  const double seconds = time.seconds(collective, degrees);
+  double seconds = time.seconds(collective, degrees);
   if (seconds == 0)
     return;
   row.collectiveUs += seconds * 1e6;
   addTrusted(row, seconds * 1e6, time.trust(collective, degrees));
   row.collectiveBytes += collective.bytes;
-  const std::string name = spell(collective.kind);
+  std::string name = spell(collective.kind);
   if (("+" + row.collective + "+").find("+" + name + "+") != std::string::npos)
     return;
   if (!row.collective.empty())
@@ -135,13 +135,12 @@ void Accountant::addReshard(OpBreakdown &row, Layout from, Layout to,
 
 void Accountant::addEmbedding() {
   const Node &embed = model.embed;
-  const Placement made =
-      embed.op->rule(dimOf(embed), {}, outer).results[0].placement;
+  Placement made = embed.op->rule(dimOf(embed), {}, outer).results[0].placement;
   OpBreakdown &embedRow = row(embed.name, made.layout);
   add(embedRow, embed.op->cost(dimOf(embed), {}, outer));
   addReshard(embedRow, made.layout,
              walk.entering(costs.layers().firstBody()).layout,
-             static_cast<double>(outer.rows), made.rowBytes, made.over);
+             double(outer.rows), made.rowBytes, made.over);
 }
 
 struct Accountant::Visitor {
@@ -164,7 +163,7 @@ struct Accountant::Visitor {
 /// Reshards and sum where a layer ends.
 void Accountant::addLeave(OpBreakdown &row, const LayerExit &end, Layout to,
                           double rows) {
-  const LayerExit::Moves moves = end.into(to);
+  LayerExit::Moves moves = end.into(to);
   for (Layout from : moves.sources)
     addReshard(row, from, to, rows, model.rowBytes);
   for (Layout join : moves.joins)
@@ -173,30 +172,29 @@ void Accountant::addLeave(OpBreakdown &row, const LayerExit &end, Layout to,
 
 bool Accountant::addLayer(int64_t layer) {
   const LayerKind &kind = costs.layers().kindOfLayer(layer);
-  const Context context = costs.context(degrees, kind);
+  Context context = costs.context(degrees, kind);
   Visitor visitor{*this, context};
   if (!walk.walk(kind.body, context, {}, visitor))
     return false;
-  const LayerExit end = walk.exit();
+  LayerExit end = walk.exit();
   if (layer + 1 == costs.layers().numLayers()) {
     addHead(end);
     return true;
   }
-  const Layout to =
-      walk.entering(costs.layers().kindOfLayer(layer + 1).body).layout;
-  addLeave(row("layer_exit", to), end, to, static_cast<double>(outer.rows));
+  Layout to = walk.entering(costs.layers().kindOfLayer(layer + 1).body).layout;
+  addLeave(row("layer_exit", to), end, to, double(outer.rows));
   return true;
 }
 
 void Accountant::addHead(const LayerExit &end) {
   const Node &head = model.head;
-  const Placement incoming{end.outputLayout(), model.rowBytes};
-  const Span<const Placement> operands(&incoming, 1);
-  const Rule rule = head.op->rule(dimOf(head), operands, outer);
+  Placement incoming{end.outputLayout(), model.rowBytes};
+  Span<const Placement> operands(&incoming, 1);
+  Rule rule = head.op->rule(dimOf(head), operands, outer);
   OpBreakdown &headRow = row(head.name, rule.results[0].placement.layout);
   addLeave(headRow, end, rule.operands[0].required.layout,
            rule.operands[0].rows);
-  const OpCost cost = head.op->cost(dimOf(head), operands, outer);
+  OpCost cost = head.op->cost(dimOf(head), operands, outer);
   add(headRow, cost);
   if (degrees.pp == 1 && model.sharesTable(dimOf(model.embed), dimOf(head)))
     headRow.weightBytes -= cost.weightBytes;
@@ -205,10 +203,10 @@ void Accountant::addHead(const LayerExit &end) {
 }
 
 void Accountant::addTransfer(unsigned nextBody) {
-  const Layout layout = walk.entering(nextBody).layout;
+  Layout layout = walk.entering(nextBody).layout;
   OpBreakdown &transferRow = row("stage_transfer", layout);
-  for (const Collective &collective : time.transfer(
-           layout, static_cast<double>(outer.rows) * model.rowBytes, degrees))
+  for (const Collective &collective :
+       time.transfer(layout, double(outer.rows) * model.rowBytes, degrees))
     add(transferRow, collective);
 }
 
@@ -255,7 +253,7 @@ std::optional<Breakdown> Accountant::run() {
   for (stage = 0; stage < degrees.pp; ++stage) {
     if (stage == 0)
       addEmbedding();
-    const int64_t end = layers.firstLayer(stage + 1, degrees);
+    int64_t end = layers.firstLayer(stage + 1, degrees);
     for (int64_t layer = layers.firstLayer(stage, degrees); layer < end;
          ++layer)
       if (!addLayer(layer))

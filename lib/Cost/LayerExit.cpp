@@ -31,7 +31,7 @@ LayerExit::Moves LayerExit::into(Layout wanted) const {
   Moves moves;
   auto add = [&](const Layouts &summands, bool inPlace) {
     for (size_t i = 0; i < summands.size(); ++i) {
-      const Move part = move(i, summands[i], inPlace, wanted);
+      Move part = move(i, summands[i], inPlace, wanted);
       if (part.isSource)
         moves.sources.push_back(summands[i]);
       if (part.join)
@@ -45,10 +45,9 @@ LayerExit::Moves LayerExit::into(Layout wanted) const {
 
 Layout LayerExit::outputLayout() const {
   const Layouts &followed = outputs.empty() ? residuals : outputs;
-  const bool cut =
-      std::all_of(followed.begin(), followed.end(), [](Layout layout) {
-        return passThrough(layout) == Layout::T;
-      });
+  bool cut = std::all_of(followed.begin(), followed.end(), [](Layout layout) {
+    return passThrough(layout) == Layout::T;
+  });
   return cut ? Layout::T : Layout::R;
 }
 

@@ -13,7 +13,7 @@ using namespace shardopt;
 using namespace shardopt::cost;
 
 void Pipeline::addStages(int64_t repeats, double seconds, double bytes) {
-  sumSeconds += static_cast<double>(repeats) * seconds;
+  sumSeconds += double(repeats) * seconds;
   slowestSeconds = std::max(slowestSeconds, seconds);
   maxBytes = std::max(maxBytes, bytes);
 }
@@ -22,29 +22,26 @@ double cost::latencySeconds(const Pipeline &pipeline, const Context &context) {
   if (context.isPrefill())
     return pipeline.sumSeconds;
   return std::max(pipeline.sumSeconds,
-                  static_cast<double>(context.microBatches) *
-                      pipeline.slowestSeconds);
+                  double(context.microBatches) * pipeline.slowestSeconds);
 }
 
 double cost::throughput(const Pipeline &pipeline, const Context &context,
                         const Limits &limits) {
-  double batch = static_cast<double>(context.degrees.batch);
-  auto devices = static_cast<double>(context.degrees.devices());
+  double batch = double(context.degrees.batch);
+  auto devices = double(context.degrees.devices());
   if (limits.available) {
-    batch *= static_cast<double>(
-        replicasOn(limits.available, context.degrees.devices()));
-    devices = static_cast<double>(limits.available);
+    batch *= double(replicasOn(limits.available, context.degrees.devices()));
+    devices = double(limits.available);
   }
   if (!context.isPrefill())
     return batch / (latencySeconds(pipeline, context) * devices);
-  return batch * static_cast<double>(context.workload.context) /
-         (static_cast<double>(context.microBatches) * pipeline.slowestSeconds *
-          devices);
+  return batch * double(context.workload.context) /
+         (double(context.microBatches) * pipeline.slowestSeconds * devices);
 }
 
 Evaluation cost::judge(const Pipeline &pipeline, const Context &context,
                        const Limits &limits) {
-  const double latency = latencySeconds(pipeline, context);
+  double latency = latencySeconds(pipeline, context);
   Evaluation evaluation;
   evaluation.throughput = throughput(pipeline, context, limits);
   evaluation.latencyMs = latency * 1e3;

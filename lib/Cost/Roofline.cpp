@@ -18,7 +18,7 @@ Roofline::Roofline(const Machine &machine, CommModel comm)
                                                 : machine.collectiveLatency) {}
 
 double Roofline::peak(WeightType weights) const {
-  const bool isEight = bytesPerWeight(weights) == 1;
+  bool isEight = bytesPerWeight(weights) == 1;
   return isEight && machine.fp8Flops ? *machine.fp8Flops : machine.bf16Flops;
 }
 
@@ -38,10 +38,10 @@ double Roofline::seconds(const Collective &collective,
   if (collective.kind == CollectiveKind::Send)
     return send(collective.bytes, degrees.devices());
 
-  const AxisGroup along = groupOf(collective.axis, degrees);
+  AxisGroup along = groupOf(collective.axis, degrees);
   if (along.size == 1)
     return 0;
-  const Group ranks = group(along);
+  Group ranks = group(along);
   switch (collective.kind) {
   case CollectiveKind::AllReduce:
     return allReduce(ranks, collective.bytes);
@@ -56,17 +56,16 @@ double Roofline::seconds(const Collective &collective,
 /// Groups never straddle a domain: a domain holds the largest divisor of their
 /// size that it has room for.
 Roofline::Group Roofline::group(const AxisGroup &along) const {
-  const int64_t n = along.size;
+  int64_t n = along.size;
   int64_t inside =
       std::min(n, std::max<int64_t>(1, machine.domainSize / along.stride));
   while (n % inside != 0)
     --inside;
-  const int64_t domains = n / inside;
+  int64_t domains = n / inside;
   int steps = 0;
   while ((int64_t{1} << steps) < domains)
     ++steps;
-  return {static_cast<double>(n), static_cast<double>(inside),
-          static_cast<double>(domains), static_cast<double>(steps)};
+  return {double(n), double(inside), double(domains), double(steps)};
 }
 
 /// Latency of one pass over both levels of links.
@@ -80,7 +79,7 @@ double Roofline::latency(const Group &group) const {
 
 /// Time that `bytes` of a full tensor take to cross both levels of links once.
 double Roofline::volume(const Group &group, double bytes) const {
-  const double g = group.inside, q = group.domains;
+  double g = group.inside, q = group.domains;
   return bytes * (g - 1) / g / machine.linkBandwidth +
          bytes / g * (q - 1) / q / machine.networkBandwidth;
 }
@@ -98,7 +97,7 @@ double Roofline::allReduce(const Group &group, double bytes) const {
 
   // The same inside a domain, around the better of two all-reduces between
   // domains: two passes, or recursive doubling.
-  const double g = group.inside, q = group.domains, steps = group.domainSteps;
+  double g = group.inside, q = group.domains, steps = group.domainSteps;
   double between = 0;
   if (q > 1)
     between = std::min(2 * (steps * machine.networkLatency +
@@ -127,7 +126,7 @@ double Roofline::allReduce(const Group &group, double bytes) const {
 }
 
 double Roofline::allToAll(const Group &group, double bytes) const {
-  const double n = group.n, g = group.inside;
+  double n = group.n, g = group.inside;
   double inside = 0, outside = 0;
   if (g > 1)
     inside = machine.linkLatency + bytes * (g - 1) / n / machine.linkBandwidth;

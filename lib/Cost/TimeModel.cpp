@@ -15,25 +15,24 @@ using namespace shardopt::cost;
 const char *cost::spell(TimeOrigin origin) {
   static constexpr const char *names[] = {"measured", "extrapolated",
                                           "data_sheet"};
-  return names[static_cast<size_t>(origin)];
+  return names[size_t(origin)];
 }
 
 std::optional<Collective> cost::reshardCollective(Layout from, Layout to,
                                                   double rows, double rowBytes,
                                                   const Degrees &degrees,
                                                   Axis over) {
-  const int64_t ranks = groupOf(over, degrees).size;
+  int64_t ranks = groupOf(over, degrees).size;
   if (ranks == 1 || from == to || from == Layout::R)
     return std::nullopt;
-  const double bytes = rows * rowBytes;
+  double bytes = rows * rowBytes;
   if (from == Layout::P)
     return Collective{to == Layout::R ? CollectiveKind::AllReduce
                                       : CollectiveKind::ReduceScatter,
                       over, bytes};
   if (to == Layout::R)
     return Collective{CollectiveKind::AllGather, over, bytes};
-  return Collective{CollectiveKind::AllToAll, over,
-                    bytes / static_cast<double>(ranks)};
+  return Collective{CollectiveKind::AllToAll, over, bytes / double(ranks)};
 }
 
 Reshard cost::reshardCollectives(Layout from, Layout to, double rows,
@@ -50,10 +49,10 @@ Reshard cost::reshardCollectives(Layout from, Layout to, double rows,
     add(reshardCollective(from, to, rows, rowBytes, degrees, over));
     return steps;
   }
-  const StageGrid grid(degrees);
-  const double bytes = rows * rowBytes;
-  const auto q = static_cast<double>(grid.q());
-  const double held = bytes / static_cast<double>(grid.size(over));
+  StageGrid grid(degrees);
+  double bytes = rows * rowBytes;
+  auto q = double(grid.q());
+  double held = bytes / double(grid.size(over));
   if ((from == Layout::H && to == Layout::TH) ||
       (from == Layout::TH && to == Layout::H))
     return {{CollectiveKind::AllToAll, Axis::Q, held}};
@@ -99,12 +98,12 @@ double TimeModel::reshard(Layout from, Layout to, double rows, double rowBytes,
 
 InlineVector<Collective, 2> TimeModel::transfer(Layout layout, double bytes,
                                                 const Degrees &degrees) const {
-  const Collective sendAll{CollectiveKind::Send, Axis::Pp, bytes};
-  const Collective sendPart{CollectiveKind::Send, Axis::Pp,
-                            bytes / static_cast<double>(degrees.tp)};
+  Collective sendAll{CollectiveKind::Send, Axis::Pp, bytes};
+  Collective sendPart{CollectiveKind::Send, Axis::Pp,
+                      bytes / double(degrees.tp)};
   if (layout != Layout::R)
     return {sendPart};
-  const Collective gather{CollectiveKind::AllGather, Axis::Tp, bytes};
+  Collective gather{CollectiveKind::AllGather, Axis::Tp, bytes};
   if (seconds(sendAll, degrees) <=
       seconds(sendPart, degrees) + seconds(gather, degrees))
     return {sendAll};

@@ -34,8 +34,8 @@ Calibrated::attentions(const Groups<Form> &groups) {
   Attentions<Form> all;
   for (const Fitted<Form> &fitted : groups.all) {
     const CalibratedGroup &group = *fitted.group;
-    const bool isOfShortWindows = number(group, "windowed") != 0;
-    const size_t kind =
+    bool isOfShortWindows = number(group, "windowed") != 0;
+    size_t kind =
         (isOfShortWindows ? 1 : 0) + (isFp8(group, "attn_dtype") ? 2 : 0);
     all[kind].push_back({&fitted, number(group, "head_dim"),
                          number(group, "heads_of_group"),
@@ -47,8 +47,8 @@ Calibrated::attentions(const Groups<Form> &groups) {
 template <typename Form>
 const Calibrated::Attention<Form> *
 Calibrated::nearest(const Attentions<Form> &among, const Kernel &kernel) {
-  const double heads = headsOfGroup(kernel.count, kernel.kvHeads);
-  const bool isFp8 = kernel.cacheBytes < 2;
+  double heads = headsOfGroup(kernel.count, kernel.kvHeads);
+  bool isFp8 = kernel.cacheBytes < 2;
   size_t kind = (isShortWindow(kernel.window) ? 1 : 0) +
                 (kernel.activationBytes < 2 ? 2 : 0);
   if (among[kind].empty())
@@ -100,14 +100,14 @@ Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
     auto found = groups.find(key);
     return found ? &found.fitted->form : nullptr;
   };
-  const bool hasFp4 = forms.device.fp4 > forms.device.fp8;
+  bool hasFp4 = forms.device.fp4 > forms.device.fp8;
   const char *ofFourExperts = hasFp4 ? "w4a8_mxfp4_mxfp8" : "w4a16_mxfp4";
   auto ofFour = [](WeightType type) {
     return Element{bytesPerWeight(type), 2, Peak::Bf16};
   };
   // Machines without it multiply weights of nvfp4 as bf16.
-  const auto nvfp4 = forms.gemm.find({{{"dtype", "nvfp4"}}, {}});
-  const bool hasNvfp4 = hasFp4 && nvfp4 && nvfp4.differs.empty();
+  auto nvfp4 = forms.gemm.find({{{"dtype", "nvfp4"}}, {}});
+  bool hasNvfp4 = hasFp4 && nvfp4 && nvfp4.differs.empty();
   const struct {
     WeightType type;
     Element element;
@@ -129,7 +129,7 @@ Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
        "w4a16_mxfp4"},
       {WeightType::Int8, {1, 1, Peak::Fp8}, "fp8", "fp8"}};
   for (const auto &entry : spelled) {
-    ByType &type = types[static_cast<size_t>(entry.type)];
+    ByType &type = types[size_t(entry.type)];
     type.element = entry.element;
     type.gemm = formOf(forms.gemm, {{{"dtype", entry.gemm}}, {}});
     type.steps = type.gemm->steps(forms.device, entry.element);
@@ -146,12 +146,12 @@ Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
       {CollectiveKind::AllToAll, "alltoall"}};
   constexpr int64_t fewRanks = 128;
   for (const auto &[kind, op] : ops) {
-    const auto number = static_cast<size_t>(kind);
+    auto number = size_t(kind);
     nccl[number] = formOf(forms.nccl, {{{"op", op}}, {}});
     for (int64_t ranks = 0;
          nccl[number] && ranks <= std::min(domainSize, fewRanks); ++ranks)
       ncclAmong[number].push_back(
-          nccl[number]->among(forms.device, static_cast<double>(ranks)));
+          nccl[number]->among(forms.device, double(ranks)));
   }
 }
 
@@ -161,20 +161,20 @@ Calibrated::Calibrated(CalibratedKernels given, const Machine &machine,
 
 /// Weights of fp8 meet activations that the layer before has quantised.
 double Calibrated::matrixProduct(const Kernel &kernel) const {
-  const ByType &type = types[static_cast<size_t>(kernel.weights)];
-  const double us = type.gemm->us(forms.device, type.element, type.steps,
-                                  kernel.rows, kernel.n, kernel.k);
-  const bool isEight = bytesPerWeight(kernel.weights) == 1;
+  const ByType &type = types[size_t(kernel.weights)];
+  double us = type.gemm->us(forms.device, type.element, type.steps, kernel.rows,
+                            kernel.n, kernel.k);
+  bool isEight = bytesPerWeight(kernel.weights) == 1;
   if (!isEight || !quantization)
     return us;
-  const double floor = types[static_cast<size_t>(WeightType::Bf16)].gemm->t0;
+  double floor = types[size_t(WeightType::Bf16)].gemm->t0;
   return std::max(floor,
                   us - quantization->us(forms.device, kernel.rows, kernel.k));
 }
 
 /// Half of what the experts of a layer take: each of their two products.
 double Calibrated::groupedProduct(const Kernel &kernel) const {
-  const ByType &type = types[static_cast<size_t>(kernel.weights)];
+  const ByType &type = types[size_t(kernel.weights)];
   if (!type.experts)
     return roofline.seconds(kernel) * 1e6;
   return type.experts->t0 / 2 +
@@ -185,7 +185,7 @@ double Calibrated::groupedProduct(const Kernel &kernel) const {
 
 double Calibrated::attention(const Kernel &kernel) const {
   const Device &device = forms.device;
-  const double batch = kernel.rows, heads = kernel.count * kernel.queries;
+  double batch = kernel.rows, heads = kernel.count * kernel.queries;
   if (kernel.prompt > 0) {
     const auto *found =
         nearest(kernel.latent ? latentPrompts : prompts, kernel);
@@ -195,7 +195,7 @@ double Calibrated::attention(const Kernel &kernel) const {
     if (!kernel.latent)
       return form->us(device, batch, heads, kernel.kvHeads, kernel.n,
                       kernel.prompt, kernel.k < kernel.prompt ? kernel.k : 0);
-    const double pairs = kernel.prompt * (kernel.prompt + 1) / 2;
+    double pairs = kernel.prompt * (kernel.prompt + 1) / 2;
     return form->latentUs(device, batch, heads,
                           kernel.flops / (2 * batch * pairs * heads),
                           kernel.prompt);
@@ -208,8 +208,8 @@ double Calibrated::attention(const Kernel &kernel) const {
     return form->us(device, batch, heads, kernel.kvHeads, kernel.n, kernel.k,
                     kernel.cacheBytes);
   // Scores over latent and rope, and sums over the latent.
-  const double dims = kernel.flops / (2 * batch * kernel.k * heads);
-  const double latent = dims - kernel.n;
+  double dims = kernel.flops / (2 * batch * kernel.k * heads);
+  double latent = dims - kernel.n;
   return form->latentUs(device, batch, heads, latent, kernel.n - latent,
                         kernel.k, kernel.cacheBytes);
 }
@@ -238,9 +238,9 @@ double Calibrated::seconds(const Kernel &kernel) const {
          (kernel.launch ? streamLaunch : 0);
     break;
   }
-  const double seconds = us * 1e-6;
-  const bool isBounded = kernel.kind == KernelKind::GroupedGemm ||
-                         kernel.kind == KernelKind::Attention;
+  double seconds = us * 1e-6;
+  bool isBounded = kernel.kind == KernelKind::GroupedGemm ||
+                   kernel.kind == KernelKind::Attention;
   return isBounded ? std::max(seconds, peaks.seconds(kernel)) : seconds;
 }
 
@@ -254,17 +254,16 @@ bool Calibrated::isComputeBound(const Kernel &kernel) const {
 
 double Calibrated::ncclUs(CollectiveKind kind, int64_t ranks,
                           double bytes) const {
-  const auto number = static_cast<size_t>(kind);
+  auto number = size_t(kind);
   const std::vector<Nccl::Among> &few = ncclAmong[number];
-  const auto at = static_cast<size_t>(ranks);
+  auto at = size_t(ranks);
   return at < few.size() ? Nccl::us(few[at], bytes)
-                         : nccl[number]->us(forms.device,
-                                            static_cast<double>(ranks), bytes);
+                         : nccl[number]->us(forms.device, double(ranks), bytes);
 }
 
 double Calibrated::inDomain(CollectiveKind kind, int64_t ranks,
                             double bytes) const {
-  const double us = ncclUs(kind, ranks, bytes);
+  double us = ncclUs(kind, ranks, bytes);
   if (kind == CollectiveKind::AllToAll)
     return us;
   // An all-reduce does what a reduce-scatter does, and what a gather does.
@@ -272,19 +271,18 @@ double Calibrated::inDomain(CollectiveKind kind, int64_t ranks,
                      ? us
                      : ncclUs(CollectiveKind::AllReduce, ranks, bytes);
   if (customAllReduce)
-    whole =
-        std::min(whole, customAllReduce->us(forms.device,
-                                            static_cast<double>(ranks), bytes));
+    whole = std::min(whole,
+                     customAllReduce->us(forms.device, double(ranks), bytes));
   return kind == CollectiveKind::AllReduce ? whole : std::min(us, whole);
 }
 
 std::optional<int64_t> Calibrated::ranksInDomain(const Collective &collective,
                                                  const Degrees &degrees) const {
-  const AxisGroup along = groupOf(collective.axis, degrees);
+  AxisGroup along = groupOf(collective.axis, degrees);
   if (collective.kind == CollectiveKind::Send || along.size == 1 ||
-      !nccl[static_cast<size_t>(collective.kind)])
+      !nccl[size_t(collective.kind)])
     return std::nullopt;
-  const int64_t inside =
+  int64_t inside =
       along.size * along.stride <= domainSize
           ? along.size
           : std::clamp<int64_t>(domainSize / along.stride, 1, along.size);
@@ -293,12 +291,11 @@ std::optional<int64_t> Calibrated::ranksInDomain(const Collective &collective,
 
 double Calibrated::seconds(const Collective &collective,
                            const Degrees &degrees) const {
-  const std::optional<int64_t> inside = ranksInDomain(collective, degrees);
+  std::optional<int64_t> inside = ranksInDomain(collective, degrees);
   if (!inside)
     return roofline.seconds(collective, degrees);
-  const double measured =
-      inDomain(collective.kind, *inside, collective.bytes) * 1e-6;
-  const bool isWhole = *inside == groupOf(collective.axis, degrees).size;
+  double measured = inDomain(collective.kind, *inside, collective.bytes) * 1e-6;
+  bool isWhole = *inside == groupOf(collective.axis, degrees).size;
   return std::max(measured, isWhole ? peaks.seconds(collective, degrees)
                                     : roofline.seconds(collective, degrees));
 }
@@ -331,7 +328,7 @@ static Trust trustIn(const CalibratedGroup *group, bool isNear,
     isOutside |= at != group->range.end() &&
                  (value < at->second.first || value > at->second.second);
   }
-  const double power = isOutside ? 2 : 1;
+  double power = isOutside ? 2 : 1;
   return {isOutside ? TimeOrigin::Extrapolated : TimeOrigin::Measured,
           std::pow(group->low, power), std::pow(group->high, power)};
 }
@@ -343,7 +340,7 @@ Trust Calibrated::trustNearest(const Attentions<Form> &among,
   const Attention<Form> *found = nearest(among, kernel);
   if (!found)
     return {};
-  const bool isNear =
+  bool isNear =
       !kernel.latent &&
       (found->headDim != kernel.n ||
        found->isOfShortWindows != isShortWindow(kernel.window) ||
@@ -364,7 +361,7 @@ Trust Calibrated::trustAttention(const Kernel &kernel) const {
 }
 
 Trust Calibrated::trust(const Kernel &kernel) const {
-  const ByType &type = types[static_cast<size_t>(kernel.weights)];
+  const ByType &type = types[size_t(kernel.weights)];
   switch (kernel.kind) {
   case KernelKind::Gemm:
     return trustIn(groupOfForm(forms.gemm, type.gemm),
@@ -385,11 +382,10 @@ Trust Calibrated::trust(const Kernel &kernel) const {
 
 Trust Calibrated::trust(const Collective &collective,
                         const Degrees &degrees) const {
-  const std::optional<int64_t> inside = ranksInDomain(collective, degrees);
+  std::optional<int64_t> inside = ranksInDomain(collective, degrees);
   if (!inside || *inside != groupOf(collective.axis, degrees).size)
     return {};
-  return trustIn(
-      groupOfForm(forms.nccl, nccl[static_cast<size_t>(collective.kind)]),
-      /*isNear=*/false,
-      {{"gpus", static_cast<double>(*inside)}, {"bytes", collective.bytes}});
+  return trustIn(groupOfForm(forms.nccl, nccl[size_t(collective.kind)]),
+                 /*isNear=*/false,
+                 {{"gpus", double(*inside)}, {"bytes", collective.bytes}});
 }

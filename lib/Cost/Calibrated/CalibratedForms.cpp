@@ -47,12 +47,12 @@ static constexpr double gemmTiles[][2] = {{64, 16},  {64, 32},   {64, 64},
 static constexpr double gemmSplits[] = {1, 2, 3, 4, 6, 8, 16};
 
 Gemm::Steps Gemm::steps(const Device &device, const Element &element) const {
-  const double compute = peakOf(device, element.peak) / device.sms * ec;
-  const double load = device.bandwidth / device.sms * eb;
+  double compute = peakOf(device, element.peak) / device.sms * ec;
+  double load = device.bandwidth / device.sms * eb;
   Steps steps;
   static_assert(std::size(gemmTiles) == std::tuple_size_v<Steps>);
   for (size_t i = 0; i < steps.size(); ++i) {
-    const auto [rows, columns] = gemmTiles[i];
+    auto [rows, columns] = gemmTiles[i];
     steps[i] = std::hypot(2 * rows * columns / compute,
                           element.operandBytes * (rows + columns) / load);
   }
@@ -61,11 +61,11 @@ Gemm::Steps Gemm::steps(const Device &device, const Element &element) const {
 
 double Gemm::us(const Device &device, const Element &element,
                 const Steps &steps, double m, double n, double k) const {
-  const double weights = element.weightBytes * n * k;
-  const double fill = weights / (l2 * device.cache);
-  const double cold = 1 - h / (1 + h) / (1 + fill * fill);
-  const double moved = weights * cold + 2 * m * (k * wa + n * wc);
-  const double memory = moved / (device.bandwidth * em);
+  double weights = element.weightBytes * n * k;
+  double fill = weights / (l2 * device.cache);
+  double cold = 1 - h / (1 + h) / (1 + fill * fill);
+  double moved = weights * cold + 2 * m * (k * wa + n * wc);
+  double memory = moved / (device.bandwidth * em);
   double depths[std::size(gemmSplits)];
   for (size_t i = 0; i < std::size(gemmSplits); ++i)
     depths[i] = std::ceil(k / 64 / gemmSplits[i]) * 64;
@@ -73,23 +73,23 @@ double Gemm::us(const Device &device, const Element &element,
   // The least of whole products, and of those that are summed afterwards.
   double whole = none, split = none;
   for (size_t tile = 0; tile < steps.size(); ++tile) {
-    const auto [rows, columns] = gemmTiles[tile];
-    const double tiles = std::ceil(m / rows) * std::ceil(n / columns);
+    auto [rows, columns] = gemmTiles[tile];
+    double tiles = std::ceil(m / rows) * std::ceil(n / columns);
     for (size_t i = 0; i < std::size(gemmSplits); ++i) {
-      const double time = std::ceil(tiles * gemmSplits[i] / device.sms) *
-                          depths[i] * steps[tile];
+      double time = std::ceil(tiles * gemmSplits[i] / device.sms) * depths[i] *
+                    steps[tile];
       double &best = i > 0 ? split : whole;
       best = std::min(best, time);
     }
   }
-  const double bound = cube(memory);
-  const double best = std::min(std::cbrt(cube(whole) + bound),
-                               std::cbrt(cube(split) + bound) + ts);
+  double bound = cube(memory);
+  double best = std::min(std::cbrt(cube(whole) + bound),
+                         std::cbrt(cube(split) + bound) + ts);
   return t0 + best + q * m * k / device.bandwidth;
 }
 
 double QuantizationScale::us(const Device &device, double m, double k) const {
-  const double moved = 2 * m * k / device.bandwidth;
+  double moved = 2 * m * k / device.bandwidth;
   return std::hypot(t0, v * moved) + w * moved;
 }
 
@@ -104,21 +104,20 @@ static constexpr double cacheSplits[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
 double PromptAttention::us(const Device &device, double share, double blocks,
                            double seen, double step, double bytes) const {
-  const double steps = seen * (seen + 1) / 2 + (blocks - seen) * seen;
-  const double busy = share * (steps * step + co * blocks);
-  const double work = std::cbrt(cube(busy) + cube(seen * step * cr)) +
-                      me * bytes / device.bandwidth;
+  double steps = seen * (seen + 1) / 2 + (blocks - seen) * seen;
+  double busy = share * (steps * step + co * blocks);
+  double work = std::cbrt(cube(busy) + cube(seen * step * cr)) +
+                me * bytes / device.bandwidth;
   return t0 + work + c1 * (1 - std::exp(-work / tau));
 }
 
 double PromptAttention::us(const Device &device, double batch, double heads,
                            double kvHeads, double dim, double length,
                            double window) const {
-  const double blocks = std::ceil(length / attentionBlock);
-  const double reach =
-      window > 0 ? std::ceil(window / attentionBlock) + 1 : none;
-  const double step = 4 * attentionBlock * attentionBlock * dim /
-                      (device.flops / device.sms * ec);
+  double blocks = std::ceil(length / attentionBlock);
+  double reach = window > 0 ? std::ceil(window / attentionBlock) + 1 : none;
+  double step = 4 * attentionBlock * attentionBlock * dim /
+                (device.flops / device.sms * ec);
   return us(device, batch * heads / device.sms, blocks, std::min(blocks, reach),
             step, 2 * batch * length * (heads + 2 * kvHeads) * dim);
 }
@@ -126,25 +125,25 @@ double PromptAttention::us(const Device &device, double batch, double heads,
 double PromptAttention::latentUs(const Device &device, double batch,
                                  double heads, double dims,
                                  double length) const {
-  const double blocks = std::ceil(length / attentionBlock);
-  const double step = 2 * attentionBlock * attentionBlock * dims /
-                      (device.flops / device.sms * ec);
+  double blocks = std::ceil(length / attentionBlock);
+  double step = 2 * attentionBlock * attentionBlock * dims /
+                (device.flops / device.sms * ec);
   return us(device, batch * heads / device.sms, blocks, blocks, step,
             2 * batch * length * heads * dims);
 }
 
 double TokenAttention::us(const Device &device, double caches, double group,
                           double length, double bytes, double flops) const {
-  const double memory = bytes / device.bandwidth;
-  const double rest = cube(memory / em) + cube(flops / device.flops / ec);
+  double memory = bytes / device.bandwidth;
+  double rest = cube(memory / em) + cube(flops / device.flops / ec);
   double best = none;
   double steps = 0;
   for (double split : cacheSplits) {
-    const double waves = std::max(1.0, caches * split / device.sms);
-    const double serial =
+    double waves = std::max(1.0, caches * split / device.sms);
+    double serial =
         waves * (cb * (1 + cg * group) + std::ceil(length / split) * u) +
         cw * caches / device.sms;
-    const double sum = split > 1 ? r0 + r1 * steps : 0;
+    double sum = split > 1 ? r0 + r1 * steps : 0;
     best = std::min(best, std::cbrt(cube(serial) + rest) + sum);
     ++steps;
   }
@@ -154,7 +153,7 @@ double TokenAttention::us(const Device &device, double caches, double group,
 double TokenAttention::us(const Device &device, double batch, double heads,
                           double kvHeads, double dim, double length,
                           double cacheBytes) const {
-  const double caches = batch * kvHeads;
+  double caches = batch * kvHeads;
   return us(device, caches, heads / kvHeads / 16, length,
             2 * caches * length * dim * cacheBytes +
                 qo * 4 * batch * heads * dim,
@@ -164,7 +163,7 @@ double TokenAttention::us(const Device &device, double batch, double heads,
 double TokenAttention::latentUs(const Device &device, double batch,
                                 double heads, double latent, double rope,
                                 double length, double cacheBytes) const {
-  const double dims = 2 * latent + rope;
+  double dims = 2 * latent + rope;
   return us(device, batch, heads / 128, length,
             batch * length * (latent + rope) * cacheBytes +
                 qo * 2 * dims * batch * heads,
@@ -176,17 +175,17 @@ double TokenAttention::latentUs(const Device &device, double batch,
 //===----------------------------------------------------------------------===//
 
 double calibrated::activeExperts(const ExpertShape &shape, Load load) {
-  const double tokens = shape.tokens;
+  double tokens = shape.tokens;
   double share = std::min(1.0, tokens * shape.topk / shape.experts);
   if (load == Load::PowerLaw) {
     // Loads are log-uniform between 1 and 0.8 of the tokens.
     constexpr int samples = 16;
-    const double most = std::max(0.8 * tokens, 1.5);
-    const double scale =
+    double most = std::max(0.8 * tokens, 1.5);
+    double scale =
         tokens * shape.topk * std::log(most) / (shape.experts * (most - 1));
     share = 0;
     for (int i = 0; i < samples; ++i) {
-      const double mean = scale * std::pow(most, (i + 0.5) / samples);
+      double mean = scale * std::pow(most, (i + 0.5) / samples);
       share += (1 - std::exp(-1.4 * std::min(mean, tokens))) / samples;
     }
   }
@@ -196,29 +195,29 @@ double calibrated::activeExperts(const ExpertShape &shape, Load load) {
 double Experts::productUs(const Device &device, const Element &element,
                           double rows, double active, double columns,
                           double k) const {
-  const double memory = (element.weightBytes * active * columns * k +
-                         rows * (element.operandBytes * k + 2 * columns)) /
-                        (device.bandwidth * em);
-  const double compute = 2 * std::max(rows, 16 * cs * active) * columns * k /
-                         (peakOf(device, element.peak) * ec);
-  const double tiles = active * std::ceil(columns / 128) *
-                       std::ceil(std::max(rows / active, 1.0) / 128);
-  const double serial = std::max(1.0, tiles / device.sms) * ck * k / 1024;
+  double memory = (element.weightBytes * active * columns * k +
+                   rows * (element.operandBytes * k + 2 * columns)) /
+                  (device.bandwidth * em);
+  double compute = 2 * std::max(rows, 16 * cs * active) * columns * k /
+                   (peakOf(device, element.peak) * ec);
+  double tiles = active * std::ceil(columns / 128) *
+                 std::ceil(std::max(rows / active, 1.0) / 128);
+  double serial = std::max(1.0, tiles / device.sms) * ck * k / 1024;
   return std::sqrt(std::sqrt(memory * cube(memory) + compute * cube(compute) +
                              serial * cube(serial)));
 }
 
 double Experts::us(const Device &device, const Element &element,
                    const ExpertShape &shape, double active) const {
-  const double rows = std::max(shape.tokens * shape.topk / shape.ep, 1.0);
-  const double products =
+  double rows = std::max(shape.tokens * shape.topk / shape.ep, 1.0);
+  double products =
       productUs(device, element, rows, active, shape.gates * shape.inner,
                 shape.hidden) +
       productUs(device, element, rows, active, shape.hidden, shape.inner);
-  const double passes = 2 *
-                        (ca * shape.tokens * shape.hidden +
-                         rows * (cr * shape.hidden + ci * shape.inner)) /
-                        device.bandwidth;
+  double passes = 2 *
+                  (ca * shape.tokens * shape.hidden +
+                   rows * (cr * shape.hidden + ci * shape.inner)) /
+                  device.bandwidth;
   return t0 + products + passes + ce * shape.experts / shape.ep / 128 +
          c2 * std::log2(1 + shape.tokens * shape.topk / 128);
 }
@@ -248,13 +247,13 @@ double Nccl::us(const Among &ranks, double bytes) {
 
 double CustomAllReduce::us(const Device &device, double gpus,
                            double bytes) const {
-  const double steps = std::log2(gpus);
-  const double sent = 2 * bytes * (gpus - 1) / gpus / device.link;
-  const double one = a0 + b0 * steps + bytes * (gpus - 1) / (device.link * e0);
-  const double two = a1 + b1 * steps + sent / e1;
-  const double ring = a2 + b2 * gpus + sent / (e2 * std::pow(gpus / 8, x2 - 1));
-  const double best = std::min({one, two, ring});
-  const double launch = f0 * std::pow(gpus / 4, y0 - 1);
+  double steps = std::log2(gpus);
+  double sent = 2 * bytes * (gpus - 1) / gpus / device.link;
+  double one = a0 + b0 * steps + bytes * (gpus - 1) / (device.link * e0);
+  double two = a1 + b1 * steps + sent / e1;
+  double ring = a2 + b2 * gpus + sent / (e2 * std::pow(gpus / 8, x2 - 1));
+  double best = std::min({one, two, ring});
+  double launch = f0 * std::pow(gpus / 4, y0 - 1);
   return std::pow(cube(best * best) + cube(launch * launch), 1.0 / 6);
 }
 
@@ -262,9 +261,9 @@ double Exchange::us(const Device &device, double nodes, double hidden,
                     double topk, double tokens, double elementBytes,
                     double sms) const {
   constexpr double ranksOfNode = 8;
-  const double row = tokens * hidden * elementBytes;
-  const double ranks = nodes * ranksOfNode;
-  const bool once = rs > 0; // a token goes to each rank once
+  double row = tokens * hidden * elementBytes;
+  double ranks = nodes * ranksOfNode;
+  bool once = rs > 0; // a token goes to each rank once
   double copies = topk, rate = device.link * el;
   if (once) {
     copies = ranks * (1 - std::pow(1 - 1 / ranks, topk));
@@ -272,9 +271,8 @@ double Exchange::us(const Device &device, double nodes, double hidden,
   }
   double time = t0 + row * copies / rate + cl * std::log2(1 + tokens / 8);
   if (tn > 0) {
-    const double away =
-        (once ? nodes * (1 - std::pow(1 - 1 / nodes, topk)) : topk) *
-        (1 - 1 / nodes);
+    double away = (once ? nodes * (1 - std::pow(1 - 1 / nodes, topk)) : topk) *
+                  (1 - 1 / nodes);
     time += tn * std::pow(nodes, yn) +
             row * away * std::pow(nodes / 4, xn - 1) / (device.network * en);
   }

@@ -123,6 +123,6 @@ bool calibrated::isShortWindow(double window) {
 }
 
 double calibrated::headsOfGroup(double heads, double kvHeads) {
-  const double group = heads / kvHeads;
+  double group = heads / kvHeads;
   return group <= 1 ? 1 : group <= 16 ? 16 : group <= 32 ? 32 : 128;
 }

@@ -34,13 +34,13 @@ static double bytesOfCache(const std::string &dtype) {
 
 static std::vector<Prediction> predictGemm(const CalibratedKernels &kernels,
                                            Row &row) {
-  const std::string dtype = row.text("dtype");
+  std::string dtype = row.text("dtype");
   ErrorOr<Element> element = elementOfGemm(dtype);
   if (!element) {
     row.fail(element.error().message);
     return {};
   }
-  const double m = row.size("m"), n = row.size("n"), k = row.size("k");
+  double m = row.size("m"), n = row.size("n"), k = row.size("k");
   return {predictNearest(kernels.gemm, {{{"dtype", dtype}}, {}}, row,
                          [&](const Gemm &form) {
                            return form.us(kernels.device, *element, m, n, k);
@@ -63,11 +63,11 @@ static Key attentionKey(Row &row, double heads, double kvHeads, double window) {
 
 static std::vector<Prediction>
 predictPromptAttention(const CalibratedKernels &kernels, Row &row) {
-  const double heads = row.size("heads"), kvHeads = row.size("kv_heads");
-  const double batch = row.size("batch"), length = row.size("seq_len");
-  const double window = row.number("window", 0);
-  const double dim = row.number("head_dim", 1);
-  const Key key = attentionKey(row, heads, kvHeads, window);
+  double heads = row.size("heads"), kvHeads = row.size("kv_heads");
+  double batch = row.size("batch"), length = row.size("seq_len");
+  double window = row.number("window", 0);
+  double dim = row.number("head_dim", 1);
+  Key key = attentionKey(row, heads, kvHeads, window);
   return {predictNearest(kernels.promptAttention, key, row,
                          [&](const PromptAttention &form) {
                            return form.us(kernels.device, batch, heads, kvHeads,
@@ -77,12 +77,12 @@ predictPromptAttention(const CalibratedKernels &kernels, Row &row) {
 
 static std::vector<Prediction>
 predictTokenAttention(const CalibratedKernels &kernels, Row &row) {
-  const double heads = row.size("heads"), kvHeads = row.size("kv_heads");
-  const double batch = row.size("batch"), length = row.size("kv_len");
-  const double window = row.number("window", 0);
-  const double dim = row.number("head_dim", 1);
-  const double seen = window > 0 ? std::min(length, window) : length;
-  const Key key = attentionKey(row, heads, kvHeads, window);
+  double heads = row.size("heads"), kvHeads = row.size("kv_heads");
+  double batch = row.size("batch"), length = row.size("kv_len");
+  double window = row.number("window", 0);
+  double dim = row.number("head_dim", 1);
+  double seen = window > 0 ? std::min(length, window) : length;
+  Key key = attentionKey(row, heads, kvHeads, window);
   return {predictNearest(
       kernels.tokenAttention, key, row, [&](const TokenAttention &form) {
         return form.us(kernels.device, batch, heads, kvHeads, dim, seen,
@@ -96,11 +96,11 @@ static constexpr double promptDims = 128 + 64 + 128; // nope, rope, value
 
 static std::vector<Prediction>
 predictLatentPrompt(const CalibratedKernels &kernels, Row &row) {
-  const double heads = row.size("heads"), batch = row.size("batch");
-  const double length = row.size("seq_len");
-  const Key key = {{{"attn_dtype", row.text("attn_dtype")},
-                    {"kv_dtype", row.text("kv_dtype")}},
-                   {}};
+  double heads = row.size("heads"), batch = row.size("batch");
+  double length = row.size("seq_len");
+  Key key = {{{"attn_dtype", row.text("attn_dtype")},
+              {"kv_dtype", row.text("kv_dtype")}},
+             {}};
   return {predictNearest(
       kernels.latentPrompt, key, row, [&](const PromptAttention &form) {
         return form.latentUs(kernels.device, batch, heads, promptDims, length);
@@ -109,9 +109,9 @@ predictLatentPrompt(const CalibratedKernels &kernels, Row &row) {
 
 static std::vector<Prediction>
 predictLatentToken(const CalibratedKernels &kernels, Row &row) {
-  const double heads = row.size("heads"), batch = row.size("batch");
-  const double length = row.size("kv_len");
-  const std::string cache = row.text("kv_dtype");
+  double heads = row.size("heads"), batch = row.size("batch");
+  double length = row.size("kv_len");
+  std::string cache = row.text("kv_dtype");
   return {predictNearest(kernels.latentToken, {{{"kv_dtype", cache}}, {}}, row,
                          [&](const TokenAttention &form) {
                            return form.latentUs(kernels.device, batch, heads,
@@ -122,8 +122,8 @@ predictLatentToken(const CalibratedKernels &kernels, Row &row) {
 
 static std::vector<Prediction> predictExperts(const CalibratedKernels &kernels,
                                               Row &row) {
-  const std::string dtype = row.text("dtype"), kernel = row.text("kernel");
-  const std::string distribution = row.text("distribution");
+  std::string dtype = row.text("dtype"), kernel = row.text("kernel");
+  std::string distribution = row.text("distribution");
   ErrorOr<Element> element = elementOfExperts(dtype);
   if (!element) {
     row.fail(element.error().message);
@@ -139,9 +139,8 @@ static std::vector<Prediction> predictExperts(const CalibratedKernels &kernels,
   shape.gates = kernel.find("nongated") != std::string::npos ? 1 : 2;
   if (shape.topk > shape.experts)
     row.fail("topk is above experts");
-  const Load load =
-      distribution == "balanced" ? Load::Balanced : Load::PowerLaw;
-  const Key key = {
+  Load load = distribution == "balanced" ? Load::Balanced : Load::PowerLaw;
+  Key key = {
       {{"dtype", dtype}, {"kernel", kernel}, {"distribution", distribution}},
       {}};
   return {predictNearest(kernels.experts, key, row, [&](const Experts &form) {
@@ -151,7 +150,7 @@ static std::vector<Prediction> predictExperts(const CalibratedKernels &kernels,
 
 static std::vector<Prediction> predictNccl(const CalibratedKernels &kernels,
                                            Row &row) {
-  const double gpus = row.size("gpus", 2), bytes = row.size("bytes");
+  double gpus = row.size("gpus", 2), bytes = row.size("bytes");
   return {predictNearest(
       kernels.nccl, {{{"op", row.text("op")}}, {}}, row,
       [&](const Nccl &form) { return form.us(kernels.device, gpus, bytes); })};
@@ -159,9 +158,9 @@ static std::vector<Prediction> predictNccl(const CalibratedKernels &kernels,
 
 static std::vector<Prediction>
 predictCustomAllReduce(const CalibratedKernels &kernels, Row &row) {
-  const double gpus = row.size("gpus", 2), bytes = row.size("bytes");
-  const std::string named = row.text("kernel");
-  const std::string kernel = named.empty() ? "TRTLLM" : named;
+  double gpus = row.size("gpus", 2), bytes = row.size("bytes");
+  std::string named = row.text("kernel");
+  std::string kernel = named.empty() ? "TRTLLM" : named;
   return {predictNearest(kernels.customAllReduce, {{{"kernel", kernel}}, {}},
                          row, [&](const CustomAllReduce &form) {
                            return form.us(kernels.device, gpus, bytes);
@@ -172,14 +171,14 @@ predictCustomAllReduce(const CalibratedKernels &kernels, Row &row) {
 static std::vector<Prediction> predictExchange(const CalibratedKernels &kernels,
                                                const Groups<Exchange> &groups,
                                                Row &row, bool isNormal) {
-  const double nodes = row.size("nodes"), hidden = row.size("hidden");
-  const double topk = row.size("topk"), tokens = row.size("tokens_per_rank");
+  double nodes = row.size("nodes"), hidden = row.size("hidden");
+  double topk = row.size("topk"), tokens = row.size("tokens_per_rank");
   std::vector<Prediction> both;
   for (const char *way : {"dispatch", "combine"}) {
-    const bool isDispatch = way[0] == 'd';
-    const double element = isDispatch && !isNormal ? 1 : 2;
-    const double sms = isNormal ? row.number(std::string(way) + "_sms", 1) : 1;
-    const Key key = {{{"way", way}}, {{"between", nodes > 1}}};
+    bool isDispatch = way[0] == 'd';
+    double element = isDispatch && !isNormal ? 1 : 2;
+    double sms = isNormal ? row.number(std::string(way) + "_sms", 1) : 1;
+    Key key = {{{"way", way}}, {{"between", nodes > 1}}};
     both.push_back(predictNearest(groups, key, row, [&](const Exchange &form) {
       return form.us(kernels.device, nodes, hidden, topk, tokens, element, sms);
     }));

@@ -35,13 +35,13 @@ std::string Row::text(const std::string &name) const {
 }
 
 double Row::number(const std::string &name, double least) {
-  const std::string field = text(name);
+  std::string field = text(name);
   char *end = nullptr;
-  const double value = std::strtod(field.c_str(), &end);
+  double value = std::strtod(field.c_str(), &end);
   if (!field.empty() && *end == '\0' && std::isfinite(value) && value >= least)
     return value;
   fail(name + " is '" + abbreviate(field) + "' and not a number of at least " +
-       std::to_string(static_cast<int>(least)));
+       std::to_string(int(least)));
   return 1;
 }
 
@@ -70,8 +70,7 @@ static std::string trustIn(const Prediction &prediction, const Row &row,
   std::string why;
   if (!prediction.differs.empty())
     why += " " + prediction.differs;
-  if (const std::string outside = row.outside(*prediction.group);
-      !outside.empty())
+  if (std::string outside = row.outside(*prediction.group); !outside.empty())
     why += " " + outside;
   if (prediction.group->isInherited)
     why += " like " + calibration.like;
@@ -84,11 +83,11 @@ static bool isFitted(const std::string &reason) { return reason == "fitted"; }
 static std::string shown(const std::vector<Prediction> &predictions,
                          const Row &row, const Calibration &calibration) {
   std::string out;
-  const std::string reason = trustIn(predictions[0], row, calibration);
+  std::string reason = trustIn(predictions[0], row, calibration);
   for (const Prediction &prediction : predictions)
     out += "," + threeDigits(prediction.us);
   // Twice as wide where nobody measured.
-  const double widen = isFitted(reason) ? 1 : 2;
+  double widen = isFitted(reason) ? 1 : 2;
   for (const Prediction &prediction : predictions)
     for (double end : {prediction.group->low, prediction.group->high})
       out += "," + threeDigits(prediction.us * std::pow(end, widen));
@@ -120,7 +119,7 @@ ErrorOr<std::string> cost::predictRows(const Machine &machine,
   if (!kernels)
     return kernels.error();
 
-  const bool isPair = kernel.rfind("deepep", 0) == 0;
+  bool isPair = kernel.rfind("deepep", 0) == 0;
   return answerRows(
       text, fileName, chosen->columns, "kernel '" + kernel + "'",
       isPair ? ",predicted_dispatch_us,predicted_combine_us,dispatch_low_us,"
@@ -128,8 +127,7 @@ ErrorOr<std::string> cost::predictRows(const Machine &machine,
              : ",predicted_us,low_us,high_us,reason",
       [&](const CsvColumns &columns, const CsvFields &fields) {
         Row row(columns, fields);
-        const std::vector<Prediction> predictions =
-            chosen->predict(*kernels, row);
+        std::vector<Prediction> predictions = chosen->predict(*kernels, row);
         return row.failure().empty()
                    ? shown(predictions, row, kernels->calibration())
                    : (isPair ? ",,,,,,," : ",,,,") + inField(row.failure());

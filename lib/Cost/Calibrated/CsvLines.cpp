@@ -15,7 +15,7 @@ using namespace shardopt::cost;
 
 /// The next line of `text`, without its end, which is taken off.
 static std::string_view takeLine(std::string_view &text) {
-  const size_t end = text.find('\n');
+  size_t end = text.find('\n');
   std::string_view line = text.substr(0, end);
   text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   if (!line.empty() && line.back() == '\r')
@@ -28,13 +28,13 @@ static std::string_view takeLine(std::string_view &text) {
 static CsvFields fieldsOf(std::string_view line) {
   CsvFields fields;
   for (;;) {
-    const bool isQuoted = !line.empty() && line.front() == '"';
+    bool isQuoted = !line.empty() && line.front() == '"';
     size_t close = 0; // what ends the quotes; two stand for one
     if (isQuoted)
       for (close = line.find('"', 1); close != std::string_view::npos &&
                                       line.substr(close + 1, 1) == "\"";)
         close = line.find('"', close + 2);
-    const size_t end =
+    size_t end =
         close == std::string_view::npos ? close : line.find(',', close);
     std::string_view field = line.substr(0, end);
     if (isQuoted && field.size() > 1 && field.back() == '"')
@@ -69,7 +69,7 @@ ErrorOr<std::string> cost::answerRows(
     const std::string &added,
     const std::function<std::string(const CsvColumns &, const CsvFields &)>
         &answer) {
-  const std::string_view header = takeLine(text);
+  std::string_view header = takeLine(text);
   CsvColumns columns;
   for (std::string_view name : fieldsOf(header))
     columns.emplace(name, columns.size());
@@ -80,10 +80,10 @@ ErrorOr<std::string> cost::answerRows(
   std::string out(header);
   out += added + "\n";
   for (size_t number = 2; !text.empty(); ++number) {
-    const std::string_view line = takeLine(text);
+    std::string_view line = takeLine(text);
     if (line.empty())
       continue;
-    const CsvFields fields = fieldsOf(line);
+    CsvFields fields = fieldsOf(line);
     if (fields.size() != columns.size())
       return Error{fileName + ":" + std::to_string(number) + ": " +
                    std::to_string(fields.size()) + " fields, expected the " +

@@ -42,7 +42,7 @@ static constexpr double fusedShare = 0.86;
 static constexpr const char *cutlassOf[] = {"moe_torch_flow_nongated",
                                             "moe_torch_flow_cutlass"};
 
-static size_t at(WeightType type) { return static_cast<size_t>(type); }
+static size_t at(WeightType type) { return size_t(type); }
 
 //===----------------------------------------------------------------------===//
 // Which kernels
@@ -91,7 +91,7 @@ EngineClock::EngineClock(std::shared_ptr<const Calibrated> given,
       findExperts(WeightType(type), cutlassOf[isGated], isGated);
   if (!forms.quantizationScale.all.empty())
     quantization = &forms.quantizationScale.all.front().form;
-  const bool isVllm = engine.kind == Engine::Vllm;
+  bool isVllm = engine.kind == Engine::Vllm;
   if (auto found = forms.customAllReduce.find(
           {{{"kernel", isVllm ? "vLLM_custom_graph" : "TRTLLM"}}, {}});
       found && engine.hasCustomAllReduce)
@@ -103,8 +103,8 @@ EngineClock::EngineClock(std::shared_ptr<const Calibrated> given,
 /// By the support matrices of vLLM 0.33 and of TensorRT-LLM 1.3; SGLang has
 /// vLLM's kernels.
 std::optional<std::string> EngineClock::whyNot(WeightType type) const {
-  const bool isTrtLlm = engine.kind == Engine::Trtllm;
-  const bool hasFp8 = device().fp8 > 1;
+  bool isTrtLlm = engine.kind == Engine::Trtllm;
+  bool hasFp8 = device().fp8 > 1;
   const char *wanted = nullptr;
   if (type == WeightType::Int8 && (isTrtLlm || !isHopper()))
     wanted = hasFp8 ? "fp8, or int4" : "int4";
@@ -122,7 +122,7 @@ std::optional<std::string> EngineClock::whyNot(WeightType type) const {
 std::optional<std::string> EngineClock::whyNot(const Model &model) const {
   for (const Body &body : model.bodies)
     for (const Node &node : body.nodes) {
-      const OpTypes types = node.op->types();
+      OpTypes types = node.op->types();
       for (const std::optional<WeightType> &type :
            {types.attention, types.dense, types.experts})
         if (std::optional<std::string> why =
@@ -133,7 +133,7 @@ std::optional<std::string> EngineClock::whyNot(const Model &model) const {
 }
 
 bool EngineClock::isWeightOnly(WeightType type) const {
-  const bool isEight = bytesPerWeight(type) == 1;
+  bool isEight = bytesPerWeight(type) == 1;
   return isInt4(type) || (isEight && device().fp8 <= 1) ||
          (bytesPerWeight(type) < 1 && isHopper());
 }
@@ -173,7 +173,7 @@ void EngineClock::addMarlin(std::vector<Routed> &to,
 void EngineClock::findExperts(WeightType type, const char *cutlass,
                               bool isGated) {
   std::vector<Routed> &found = experts[isGated][at(type)];
-  const bool isSglang = engine.kind == Engine::Sglang;
+  bool isSglang = engine.kind == Engine::Sglang;
   switch (type) {
   case WeightType::F32:
   case WeightType::Bf16:
@@ -184,7 +184,7 @@ void EngineClock::findExperts(WeightType type, const char *cutlass,
     addExperts(found, "fp8", cutlass);
     break;
   case WeightType::Fp8Block: {
-    const bool isSmall = engine.hasSmallExperts && (!isHopper() || isSglang);
+    bool isSmall = engine.hasSmallExperts && (!isHopper() || isSglang);
     // SGLang's on Hopper has the passes of the fp8 kernel.
     addExperts(found, isSmall && isHopper() ? "fp8" : "fp8_block",
                isHopper() ? cutlass : "deepgemm");
@@ -232,8 +232,8 @@ double EngineClock::matrixProduct(const Kernel &kernel) const {
   const Product &product = products[at(kernel.weights)];
   if (!product.isKnown)
     return measured->seconds(kernel) * 1e6;
-  const double us = product.form.us(device(), product.element, product.steps,
-                                    kernel.rows, kernel.n, kernel.k);
+  double us = product.form.us(device(), product.element, product.steps,
+                              kernel.rows, kernel.n, kernel.k);
   if (product.element.peak == Peak::Fp4 && engine.hasFusedQuantization)
     return fusedShare * us;
   if (kernel.weights != WeightType::Fp8 || !engine.hasStaticScales ||
@@ -246,23 +246,23 @@ double EngineClock::matrixProduct(const Kernel &kernel) const {
 /// Half of what the experts of a layer take without their GEMMs, and one of
 /// these; of the kernels that the engine may take the fastest.
 double EngineClock::routed(const Kernel &kernel) const {
-  const bool isFirst = kernel.gates > 0;
+  bool isFirst = kernel.gates > 0;
   const std::vector<Routed> &among =
       experts[kernel.gates != 1][at(kernel.weights)];
   if (among.empty())
     return measured->seconds(kernel) * 1e6;
-  const double rows = std::max(kernel.rows, 1.0);
-  const double hidden = isFirst ? kernel.k : kernel.n;
-  const double inner = isFirst ? kernel.n / kernel.gates : kernel.k;
-  const double copies = kernel.rows * kernel.groups;
+  double rows = std::max(kernel.rows, 1.0);
+  double hidden = isFirst ? kernel.k : kernel.n;
+  double inner = isFirst ? kernel.n / kernel.gates : kernel.k;
+  double copies = kernel.rows * kernel.groups;
   double least = std::numeric_limits<double>::infinity();
   for (const auto &[form, element] : among) {
-    const double moved = 2 *
-                         (form.ca * copies / kernel.visited * hidden +
-                          rows * (form.cr * hidden + form.ci * inner)) /
-                         device().bandwidth;
-    const double beside = form.t0 + moved + form.ce * kernel.held / 128 +
-                          form.c2 * std::log2(1 + copies / 128);
+    double moved = 2 *
+                   (form.ca * copies / kernel.visited * hidden +
+                    rows * (form.cr * hidden + form.ci * inner)) /
+                   device().bandwidth;
+    double beside = form.t0 + moved + form.ce * kernel.held / 128 +
+                    form.c2 * std::log2(1 + copies / 128);
     least = std::min(least, beside / 2 + form.productUs(device(), element, rows,
                                                         kernel.count, kernel.n,
                                                         kernel.k));
@@ -275,8 +275,8 @@ double EngineClock::routed(const Kernel &kernel) const {
 double EngineClock::attention(const Kernel &kernel) const {
   Kernel taken = kernel;
   taken.activationBytes = 2;
-  const bool readsAsBf16 = engine.readsFp8AsBf16 && isHopper() &&
-                           kernel.latent == (engine.kind == Engine::Sglang);
+  bool readsAsBf16 = engine.readsFp8AsBf16 && isHopper() &&
+                     kernel.latent == (engine.kind == Engine::Sglang);
   if (readsAsBf16)
     taken.cacheBytes = 2;
   if (kernel.prompt <= 0)
@@ -289,11 +289,11 @@ double EngineClock::attention(const Kernel &kernel) const {
 
 /// The scores of an indexer, whose best positions are then chosen.
 double EngineClock::ranking(const Kernel &kernel) const {
-  const double columns = kernel.count * kernel.k;
-  const double passes = rankingPasses * stream(3 * kernel.rows * columns);
-  const double sequences = kernel.prompt > 0 ? 0 : kernel.rows / kernel.queries;
+  double columns = kernel.count * kernel.k;
+  double passes = rankingPasses * stream(3 * kernel.rows * columns);
+  double sequences = kernel.prompt > 0 ? 0 : kernel.rows / kernel.queries;
   // Its keys and its weights of heads are separate GEMMs.
-  const double apart = 2 * products[at(WeightType::Bf16)].form.t0;
+  double apart = 2 * products[at(WeightType::Bf16)].form.t0;
   return passes + apart + rankingLaunch + rankingSequence * sequences +
          std::max(kernel.bytes / (rankingShare * device().bandwidth),
                   kernel.flops / (batchedPeak * device().flops));
@@ -327,11 +327,11 @@ class KnownTimes {
 public:
   template <typename Make>
   double of(uint64_t clock, const Kernel &kernel, Make make) {
-    const std::array<double, 12> key = {
+    std::array<double, 12> key = {
         kernel.rows,    kernel.k,     kernel.n,      kernel.count,
         kernel.kvHeads, kernel.bytes, kernel.flops,  kernel.prompt,
         kernel.window,  kernel.gates, kernel.groups, kernel.cacheBytes};
-    const uint64_t what =
+    uint64_t what =
         clock << 16 | uint64_t(kernel.kind) << 8 | uint64_t(kernel.weights);
     WordHash hash;
     hash.add(what);
@@ -380,19 +380,18 @@ double EngineClock::seconds(const Pass &pass) const {
 /// Halves of an all-reduce are a reduce-scatter and an all-gather.
 double EngineClock::seconds(const Collective &collective,
                             const Degrees &degrees) const {
-  const CollectiveKind kind = collective.kind;
+  CollectiveKind kind = collective.kind;
   if (kind == CollectiveKind::Send)
     return measured->seconds(collective, degrees);
-  const AxisGroup along = groupOf(collective.axis, degrees);
+  AxisGroup along = groupOf(collective.axis, degrees);
   if (along.size == 1)
     return 0;
-  const double skew = engine.rankSkewUs * 1e-6;
+  double skew = engine.rankSkewUs * 1e-6;
   if (along.size * along.stride > domainSize ||
       kind == CollectiveKind::AllToAll || (!custom && !nccl))
     return measured->seconds(collective, degrees) + skew;
-  const double bytes =
-      collective.bytes / (kind == CollectiveKind::AllReduce ? 1 : 2);
-  const auto ranks = static_cast<double>(along.size);
+  double bytes = collective.bytes / (kind == CollectiveKind::AllReduce ? 1 : 2);
+  auto ranks = double(along.size);
   double least = std::numeric_limits<double>::infinity();
   if (custom)
     least = custom->us(device(), ranks, bytes);

@@ -63,14 +63,13 @@ struct LayerTimes::Contexts {
 LayerTimes::Contexts LayerTimes::contexts(const StepMix &mix,
                                           const LayerKind *kind) const {
   const Degrees &degrees = strategy.degrees;
-  const auto seen = std::max<int64_t>(1, std::llround(mix.context));
+  auto seen = std::max<int64_t>(1, std::llround(mix.context));
   Contexts all;
   Context &rows = all.rows;
   rows = makeContext({Phase::Decode, seen}, degrees);
   rows.rows = mix.decoded() + mix.tokens;
   // Whose next token is chosen.
-  const double ended =
-      mix.tokens > 0 ? std::max(1.0, mix.tokens / mix.prompt) : 0;
+  double ended = mix.tokens > 0 ? std::max(1.0, mix.tokens / mix.prompt) : 0;
   rows.sequences = mix.decoded() + ended;
   rows.wholeSequences = mix.tokens <= 0;
   rows.routing.copies = rows.routing.meanCopies = rows.rows;
@@ -155,13 +154,13 @@ struct LayerTimes::Visitor {
   void begin(const WalkedOp &op) {
     const OpModel &model = *op.node.op;
     if (model.reads() != Reads::Sequences) {
-      const OpCost cost = model.cost(op.dim, op.incoming, seen.rows);
+      OpCost cost = model.cost(op.dim, op.incoming, seen.rows);
       times.add(cost, terms);
       join(op, cost);
       return;
     }
-    const bool decodes = seen.decode.sequences > 0;
-    const bool reads = seen.prompt.rows > 0;
+    bool decodes = seen.decode.sequences > 0;
+    bool reads = seen.prompt.rows > 0;
     OpCost prompts;
     if (reads)
       prompts = model.cost(op.dim, op.incoming, seen.prompt);
@@ -169,7 +168,7 @@ struct LayerTimes::Visitor {
       times.add(prompts, terms);
       return;
     }
-    const OpCost decoded = model.cost(op.dim, op.incoming, seen.decode);
+    OpCost decoded = model.cost(op.dim, op.incoming, seen.decode);
     if (reads)
       for (const Kernel &kernel : prompts.kernels)
         charge(terms, termOf(kernel.kind), times.model.time().seconds(kernel));
@@ -182,13 +181,13 @@ struct LayerTimes::Visitor {
     const Kernel &kernel = cost.kernels[0];
     if (!time.multipliesAtOnce() || !kernel.sharesRows)
       return;
-    const ValueId operand = op.node.operands[0];
+    ValueId operand = op.node.operands[0];
     for (Product &known : products) {
       Kernel &both = known.kernel;
       if (known.operand != operand || both.rows != kernel.rows ||
           both.k != kernel.k || both.weights != kernel.weights)
         continue;
-      const double apart = time.seconds(both) + time.seconds(kernel);
+      double apart = time.seconds(both) + time.seconds(kernel);
       both.n += kernel.n;
       both.flops += kernel.flops;
       both.bytes += kernel.bytes;
@@ -209,8 +208,8 @@ struct LayerTimes::Visitor {
 template <typename Sink>
 void LayerTimes::leave(const LayerExit &end, Layout to, const Context &context,
                        Sink &all) const {
-  const double rowBytes = model.model().rowBytes, rows = context.rows;
-  const LayerExit::Moves moves = end.into(to);
+  double rowBytes = model.model().rowBytes, rows = context.rows;
+  LayerExit::Moves moves = end.into(to);
   for (Layout from : moves.sources)
     add(reshardCollectives(from, to, rows, rowBytes, strategy.degrees,
                            Axis::Tp),
@@ -227,7 +226,7 @@ LayerTimes::Step LayerTimes::make(const StepMix &mix) const {
   Step step;
   std::vector<LayerExit> exits;
   for (const LayerKind &kind : index.kinds()) {
-    const Contexts seen = contexts(mix, &kind);
+    Contexts seen = contexts(mix, &kind);
     StepTerms terms;
     Visitor visitor{*this, seen, terms};
     if (!walk.walk(kind.body, seen.rows, {}, visitor))
@@ -242,26 +241,25 @@ LayerTimes::Step LayerTimes::make(const StepMix &mix) const {
     return exits.front();
   };
 
-  const Context outer = contexts(mix, nullptr).rows;
+  Context outer = contexts(mix, nullptr).rows;
   for (const Transition &transition : index.transitions()) {
     StepTerms one;
     leave(exitOf(transition.body), entering(transition.next), outer, one);
     step.transitions.push_back(one);
   }
   const Node &embed = program.embed;
-  const Dim embedDim = walk.dimOf(embed);
-  const Placement made =
-      embed.op->rule(embedDim, {}, outer).results[0].placement;
+  Dim embedDim = walk.dimOf(embed);
+  Placement made = embed.op->rule(embedDim, {}, outer).results[0].placement;
   add(embed.op->cost(embedDim, {}, outer), step.embed);
   add(reshardCollectives(made.layout, entering(index.firstBody()), outer.rows,
                          made.rowBytes, strategy.degrees, made.over),
       step.embed);
   const Node &head = program.head;
-  const Dim headDim = walk.dimOf(head);
+  Dim headDim = walk.dimOf(head);
   const LayerExit &end = exitOf(index.lastBody());
-  const Placement incoming{end.outputLayout(), program.rowBytes};
-  const Span<const Placement> operands(&incoming, 1);
-  const Rule rule = head.op->rule(headDim, operands, outer);
+  Placement incoming{end.outputLayout(), program.rowBytes};
+  Span<const Placement> operands(&incoming, 1);
+  Rule rule = head.op->rule(headDim, operands, outer);
   Context left = outer;
   left.rows = rule.operands[0].rows;
   leave(end, rule.operands[0].required.layout, left, step.head);
@@ -295,13 +293,12 @@ const LayerTimes::Step &LayerTimes::at(const StepMix &mix) const {
 LayerTimes::LayerTimes(const CostModel &costs, Strategy given,
                        std::optional<double> skew, double reach, double spread)
     : model(costs), strategy(std::move(given)), skew(skew), reach(reach),
-      deviations(spread * deviationsOfLargest(
-                              static_cast<double>(strategy.degrees.ep))) {
+      deviations(spread * deviationsOfLargest(double(strategy.degrees.ep))) {
   Degrees &degrees = strategy.degrees;
   degrees.pp = 1;
   degrees.stages = {};
   degrees.batch = degrees.dp;
-  const LayerWalk<Visitor::NoHandle> walk(model, strategy);
+  LayerWalk<Visitor::NoHandle> walk(model, strategy);
   for (unsigned body = 0; body < costs.model().bodies.size(); ++body)
     anchors.push_back(walk.entering(body).layout);
   legal = !at({1, 1}).kinds.empty();
@@ -319,7 +316,7 @@ struct MemoryVisitor {
   StageMemory memory = {};
 
   void begin(const WalkedOp &op) {
-    const OpCost cost = op.node.op->cost(op.dim, op.incoming, context);
+    OpCost cost = op.node.op->cost(op.dim, op.incoming, context);
     memory.weights += cost.weightBytes;
     memory.cache += cost.cacheBytes;
   }
@@ -338,15 +335,15 @@ LayerTimes::Bytes LayerTimes::sum(double context) const {
   one.context = context;
   Bytes bytes;
   for (const LayerKind &kind : model.layers().kinds()) {
-    const Context seen = contexts(one, &kind).decode;
+    Context seen = contexts(one, &kind).decode;
     MemoryVisitor visitor{seen};
     if (!walk.walk(kind.body, seen, {}, visitor))
       return {};
     bytes.kinds.push_back(visitor.memory);
   }
-  const Context outer = contexts(one, nullptr).rows;
-  const Dim embed = walk.dimOf(program.embed), head = walk.dimOf(program.head);
-  const Placement incoming{Layout::R, program.rowBytes};
+  Context outer = contexts(one, nullptr).rows;
+  Dim embed = walk.dimOf(program.embed), head = walk.dimOf(program.head);
+  Placement incoming{Layout::R, program.rowBytes};
   bytes.embed = program.embed.op->cost(embed, {}, outer).weightBytes;
   bytes.head =
       program.head.op->cost(head, Span<const Placement>(&incoming, 1), outer)

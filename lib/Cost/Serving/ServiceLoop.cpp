@@ -38,8 +38,8 @@ template <typename Number> struct Spread {
 
   /// The time that `part` of the requests, 0.5 or more, are within.
   Number quantile(double part, double bells) const {
-    const double late = part - (1 - share);
-    const Number others = mean + bells * deviation - share / 2 * longest;
+    double late = part - (1 - share);
+    Number others = mean + bells * deviation - share / 2 * longest;
     return late > 0 ? others + late / share * longest : others;
   }
 };
@@ -92,7 +92,7 @@ static ServingTimes timesOf(const ServingEngine &engine, const Model &model,
 double ServingWorker::room(double context) const {
   double least = std::numeric_limits<double>::infinity();
   for (const StageMemory &stage : steps->memory(context)) {
-    const double free = memoryBytes - stage.weights;
+    double free = memoryBytes - stage.weights;
     if (free <= 0 || free < stage.cache)
       return 0;
     if (stage.cache > 0)
@@ -104,9 +104,8 @@ double ServingWorker::room(double context) const {
 /// What the host adds to a step of `sequences`.
 template <typename Number>
 static Number hostUs(const ServingEngine &engine, Number sequences) {
-  const bool isCritical = engine.isCpuBound || engine.kind == Engine::Sglang;
-  const double each =
-      engine.alwaysUs + (engine.isCpuBound ? engine.sequenceUs : 0);
+  bool isCritical = engine.isCpuBound || engine.kind == Engine::Sglang;
+  double each = engine.alwaysUs + (engine.isCpuBound ? engine.sequenceUs : 0);
   return each * sequences + (isCritical ? engine.stepUs : 0);
 }
 
@@ -125,7 +124,7 @@ static double harmonic(double n) {
 /// Least time of a step with prompts, which is no graph.
 static double eagerUs(const ServingEngine &engine, const Model &model) {
   return engine.isCpuBound && !model.hasExperts()
-             ? engine.eagerLayerUs * static_cast<double>(model.numLayers())
+             ? engine.eagerLayerUs * double(model.numLayers())
              : 0;
 }
 
@@ -136,8 +135,8 @@ struct Course {
   Course(const ServingLoad &load, double most)
       : steps(std::max(std::min(1.0, load.outputTokens),
                        load.outputTokens / (1 + load.traits.accepted))) {
-    const double read = std::max(std::min(1.0, load.inputTokens),
-                                 load.inputTokens * (1 - load.traits.found));
+    double read = std::max(std::min(1.0, load.inputTokens),
+                           load.inputTokens * (1 - load.traits.found));
     chunk = std::min(read, most);
     chunks = read / chunk;
   }
@@ -152,7 +151,7 @@ struct Steps {
 
   StepMix mix(double sequences, double tokens) const {
     StepMix mix;
-    mix.sequences = sequences / static_cast<double>(worker.steps->degrees().pp);
+    mix.sequences = sequences / double(worker.steps->degrees().pp);
     mix.context = load.inputTokens + load.outputTokens / 2;
     mix.drafts = load.traits.drafts;
     mix.tokens = tokens;
@@ -195,29 +194,29 @@ AggregatedLoop::AggregatedLoop(const ServingWorker &worker,
       roomOfGroup(worker.room(load.inputTokens + load.outputTokens / 2)) {
   if (roomOfGroup <= 0)
     return;
-  const Course course(load, engine.chunkTokens);
-  const Steps steps{worker, engine, load};
+  Course course(load, engine.chunkTokens);
+  Steps steps{worker, engine, load};
   alone = course.chunks * steps.withPrompts(0.0, course.chunk);
-  const double together = std::max(1.0, engine.chunkTokens / course.chunk);
+  double together = std::max(1.0, engine.chunkTokens / course.chunk);
   reading = course.chunks * steps.withPrompts(0.0, course.chunk * together) /
             together;
 }
 
 template <typename Number>
 AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
-  const double out = load.outputTokens;
-  const Course course(load, engine.chunkTokens);
-  const Steps steps{worker, engine, load};
-  const Number wanted = concurrency / worker.groups();
-  const Number inFlight = least(wanted, Number(roomOfGroup));
-  const Number mostTogether = std::max(1.0, engine.chunkTokens / course.chunk);
+  double out = load.outputTokens;
+  Course course(load, engine.chunkTokens);
+  Steps steps{worker, engine, load};
+  Number wanted = concurrency / worker.groups();
+  Number inFlight = least(wanted, Number(roomOfGroup));
+  Number mostTogether = std::max(1.0, engine.chunkTokens / course.chunk);
 
   // A request decodes for a share of its time. While others do, prompts refill
   // the batch, and ride on steps of theirs, or have steps of their own. Those
   // of a step are computed together: what comes while one lasts, or, where
   // requests that began together end together, as many as a step holds. They do
   // not wait for each other.
-  const bool endTogether = engine.readsApart && engine.hasEqualLengths;
+  bool endTogether = engine.readsApart && engine.hasEqualLengths;
   Number decoding = largest(Number(1.0), inFlight), together = 1;
   Number whole = 0, plain = 0; // of a step
   Number refills = 0, extra = 0, sequences = decoding;
@@ -226,19 +225,19 @@ AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
     plain = steps.us(sequences, Number(0.0));
     together = least(largest(endTogether ? inFlight : refills, Number(1.0)),
                      mostTogether);
-    const Number tokens = course.chunk * together;
+    Number tokens = course.chunk * together;
     extra = engine.readsApart ? steps.withPrompts(Number(0.0), tokens)
                               : steps.withPrompts(sequences, tokens) - plain;
     extra = course.chunks * extra / together;
-    const Number decodes = course.steps * (i == 0 ? plain : whole);
-    const Number share = 1.0 / (1.0 + (alone + plain) / decodes);
+    Number decodes = course.steps * (i == 0 ? plain : whole);
+    Number share = 1.0 / (1.0 + (alone + plain) / decodes);
     decoding = largest(Number(1.0), inFlight * share);
     refills = largest(Number(0.0), inFlight - together) * share / course.steps;
     if (engine.isOneBurst)
       refills /= 2;
     whole = plain + refills * extra + hostUs(engine, inFlight);
   }
-  const Number answer = course.steps * whole;
+  Number answer = course.steps * whole;
   // Groups of prompts come independently of each other while an answer is made.
   Spread<Number> tpot;
   tpot.mean = answer / out;
@@ -247,22 +246,21 @@ AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
   ttft.mean +=
       engine.firstTokenMs * 1e3 + alone + plain + engine.heldSteps * whole;
   // Until all groups have a prompt: the last of the others' exponential waits.
-  if (const double groups = worker.groups(); engine.balanceSteps > 0)
+  if (double groups = worker.groups(); engine.balanceSteps > 0)
     ttft.mean += least(engine.balanceSteps * whole,
                        harmonic(groups - 1) * (ttft.mean + answer) / inFlight);
   // The prompts of all that are in flight are read while one of them is. Those
   // without room wait for as many requests to end.
-  const Number life = ttft.mean + answer,
-               full = largest(life, inFlight * reading);
+  Number life = ttft.mean + answer, full = largest(life, inFlight * reading);
   ttft.mean = largest(ttft.mean, full - answer) +
               largest(Number(0.0), wanted - roomOfGroup) / roomOfGroup * full;
-  const Number rate =
+  Number rate =
       1e6 * worker.groups() * least(inFlight / life, Number(1 / reading));
   return {timeOf(tpot), timeOf(ttft), rate, decoding, sequences, inFlight};
 }
 
 ServingTimes AggregatedLoop::at(double concurrency) const {
-  const Answer<double> answer = run(concurrency);
+  Answer<double> answer = run(concurrency);
   ServingTimes times =
       timesOf(engine, worker.steps->costs().model(), answer.tpot, answer.ttft);
   times.sequences = answer.decoding;
@@ -274,7 +272,7 @@ ServingTimes AggregatedLoop::at(double concurrency) const {
 }
 
 ServingBounds AggregatedLoop::within(Interval concurrency) const {
-  const Answer<Interval> answer = run(concurrency);
+  Answer<Interval> answer = run(concurrency);
   return {answer.tpot, answer.ttft, answer.rate};
 }
 
@@ -293,24 +291,24 @@ DisaggregatedLoop::DisaggregatedLoop(const ServingPool &prefill,
                                      const ServingLoad &load)
     : prefill(prefill), decode(decode), engine(engine), load(load),
       groups(decode.count * decode.worker.groups()) {
-  const double in = load.inputTokens;
+  double in = load.inputTokens;
   roomOfGroup = decode.worker.room(in + load.outputTokens / 2);
   isRoom = roomOfGroup > 0 && prefill.worker.room(in) > 0;
   if (!isRoom)
     return;
-  const Course course(load, engine.chunkTokens);
-  const Steps reads{prefill.worker, engine, load};
+  Course course(load, engine.chunkTokens);
+  Steps reads{prefill.worker, engine, load};
   alone = course.chunks * reads.withPrompts(0.0, course.chunk);
   reading = prefill.count * prefill.worker.groups() / alone;
-  const double network =
+  double network =
       std::min(decode.worker.networkBytesPerS, prefill.worker.networkBytesPerS);
   sent = decode.worker.steps->cacheBytes(in) / (networkShare * network) * 1e6;
 }
 
 std::pair<StepTerms, double> DisaggregatedLoop::prefillStep() const {
-  const Course course(load, engine.chunkTokens);
-  const Steps reads{prefill.worker, engine, load};
-  const StepTerms terms =
+  Course course(load, engine.chunkTokens);
+  Steps reads{prefill.worker, engine, load};
+  StepTerms terms =
       prefill.worker.steps->terms(reads.mix(/*sequences=*/0, course.chunk));
   return {terms,
           std::max(engine.launchUs,
@@ -320,11 +318,11 @@ std::pair<StepTerms, double> DisaggregatedLoop::prefillStep() const {
 double DisaggregatedLoop::most() const {
   // Those that decode, those on the way to it at the highest rate, and the
   // burst, which is a share of all.
-  const double step = Steps{decode.worker, engine, load}.us(roomOfGroup, 0.0) +
-                      hostUs(engine, roomOfGroup);
-  const double way =
+  double step = Steps{decode.worker, engine, load}.us(roomOfGroup, 0.0) +
+                hostUs(engine, roomOfGroup);
+  double way =
       engine.firstTokenMs * 1e3 + alone + sent + (1 + engine.heldSteps) * step;
-  const double burst = std::min(engine.burstShare / 2, 0.9);
+  double burst = std::min(engine.burstShare / 2, 0.9);
   return std::ceil((groups * roomOfGroup + reading * way) / (1 - burst));
 }
 
@@ -346,7 +344,7 @@ firstToken(Interval waiting, const Spread<Interval> &burst, Interval rest) {
   Spread<Interval> alike, apart = burst;
   alike.mean = waiting + rest;
   apart.mean += rest;
-  const TimeOf<Interval> a = timeOf(alike), b = timeOf(apart);
+  TimeOf<Interval> a = timeOf(alike), b = timeOf(apart);
   if (waiting.low > burst.mean.high)
     return a;
   if (waiting.high <= burst.mean.low)
@@ -361,15 +359,15 @@ firstToken(Interval waiting, const Spread<Interval> &burst, Interval rest) {
 template <typename Number>
 DisaggregatedLoop::Answer<Number>
 DisaggregatedLoop::run(Number concurrency) const {
-  const double out = load.outputTokens;
-  const Course course(load, engine.chunkTokens);
-  const Steps decodes{decode.worker, engine, load};
-  const Number most =
+  double out = load.outputTokens;
+  Course course(load, engine.chunkTokens);
+  Steps decodes{decode.worker, engine, load};
+  Number most =
       largest(Number(1.0), least(Number(roomOfGroup), concurrency / groups));
 
   // Requests circulate: what does not decode is in prefill, or waits to be. At
   // least a burst of them does.
-  const Spread<Number> burst =
+  Spread<Number> burst =
       waitInBurst(engine.burstShare, concurrency, 1 / reading);
   Number decoding = most, answer = 0, waiting = 0, sequences = most;
   Number rest = 0, rate = 0;
@@ -379,7 +377,7 @@ DisaggregatedLoop::run(Number concurrency) const {
              (decodes.us(sequences, Number(0.0)) + hostUs(engine, sequences));
     rest = engine.firstTokenMs * 1e3 + alone + sent +
            (1 + engine.heldSteps) / course.steps * answer;
-    const Number turn = rest + answer;
+    Number turn = rest + answer;
     // Prefill workers compute no more, and no more decode than have room. The
     // others wait, so that those in flight are the rate times what each takes.
     rate = least(least(concurrency / (turn + burst.mean), Number(reading)),
@@ -401,7 +399,7 @@ DisaggregatedLoop::run(Number concurrency) const {
 }
 
 ServingTimes DisaggregatedLoop::at(double concurrency) const {
-  const Answer<double> answer = run(concurrency);
+  Answer<double> answer = run(concurrency);
   ServingTimes times = timesOf(engine, decode.worker.steps->costs().model(),
                                answer.tpot, answer.ttft);
   times.requestsPerS = answer.rate;
@@ -414,7 +412,7 @@ ServingTimes DisaggregatedLoop::at(double concurrency) const {
 }
 
 ServingBounds DisaggregatedLoop::within(Interval concurrency) const {
-  const Answer<Interval> answer = run(concurrency);
+  Answer<Interval> answer = run(concurrency);
   return {answer.tpot, answer.ttft, answer.rate};
 }
 
@@ -429,7 +427,7 @@ static Error noRoom() {
 ErrorOr<ServingTimes> cost::serveAggregated(const ServingWorker &worker,
                                             const ServingEngine &engine,
                                             const ServingLoad &load) {
-  const AggregatedLoop loop(worker, engine, load);
+  AggregatedLoop loop(worker, engine, load);
   if (loop.room() <= 0)
     return noRoom();
   return loop.at(load.concurrency);
@@ -439,7 +437,7 @@ ErrorOr<ServingTimes> cost::serveDisaggregated(const ServingPool &prefill,
                                                const ServingPool &decode,
                                                const ServingEngine &engine,
                                                const ServingLoad &load) {
-  const DisaggregatedLoop loop(prefill, decode, engine, load);
+  DisaggregatedLoop loop(prefill, decode, engine, load);
   if (!loop.hasRoom())
     return noRoom();
   return loop.at(load.concurrency);

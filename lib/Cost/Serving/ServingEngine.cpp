@@ -32,7 +32,7 @@ static std::vector<long> numbersOf(const std::string &version) {
 }
 
 bool cost::isOlder(const std::string &left, const std::string &right) {
-  const std::vector<long> numbers = numbersOf(left);
+  std::vector<long> numbers = numbersOf(left);
   return !numbers.empty() && numbers < numbersOf(right);
 }
 

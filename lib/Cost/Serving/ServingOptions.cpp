@@ -88,13 +88,13 @@ ErrorOr<std::vector<ServingOption>>
 cost::parseServingOptions(const std::string &text) {
   std::vector<ServingOption> options;
   for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string entry = text.substr(at, end - at);
+    size_t end = std::min(text.find(',', at), text.size());
+    std::string entry = text.substr(at, end - at);
     at = end + 1;
-    const size_t sign = entry.find('=');
+    size_t sign = entry.find('=');
     if (sign == std::string::npos || sign + 1 == entry.size())
       return Error{"'" + entry + "' is no engine option, expected name=value"};
-    const std::string value = entry.substr(sign + 1);
+    std::string value = entry.substr(sign + 1);
     char *rest = nullptr;
     ServingOption option = {entry.substr(0, sign),
                             std::strtod(value.c_str(), &rest)};

@@ -44,11 +44,10 @@ void StepTimes::visitStages(const StepMix &mix, Visit visit) const {
   for (const Stage &stage : stages) {
     StepTerms terms;
     for (size_t k = 0; k < stage.kinds.size(); ++k)
-      terms.add(step.kinds[k], static_cast<double>(stage.kinds[k]));
+      terms.add(step.kinds[k], double(stage.kinds[k]));
     for (size_t t = 0; t < stage.transitions.size(); ++t)
       if (stage.transitions[t] != 0)
-        terms.add(step.transitions[t],
-                  static_cast<double>(stage.transitions[t]));
+        terms.add(step.transitions[t], double(stage.transitions[t]));
     if (stage.isFirst)
       add(step.embed, terms);
     if (stage.isLast)
@@ -77,12 +76,12 @@ StepTerms StepTimes::terms(const StepMix &mix) const {
 double StepTimes::seconds(const StepMix &mix) const {
   double sum = 0, slowest = 0;
   visitStages(mix, [&](const StepTerms &stage, int64_t repeats) {
-    const double each = stage.sum();
+    double each = stage.sum();
     for (int64_t i = 0; i < repeats; ++i)
       sum += each;
     slowest = std::max(slowest, each);
   });
-  return std::max(sum, static_cast<double>(at.pp) * slowest);
+  return std::max(sum, double(at.pp) * slowest);
 }
 
 std::vector<StageMemory> StepTimes::memory(double context) const {
@@ -91,7 +90,7 @@ std::vector<StageMemory> StepTimes::memory(double context) const {
   for (const Stage &stage : stages) {
     StageMemory memory;
     for (size_t k = 0; k < stage.kinds.size(); ++k) {
-      const auto count = static_cast<double>(stage.kinds[k]);
+      auto count = double(stage.kinds[k]);
       memory.weights += count * bytes.kinds[k].weights;
       memory.cache += count * bytes.kinds[k].cache;
     }

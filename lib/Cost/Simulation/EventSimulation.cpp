@@ -22,7 +22,7 @@ void EventSimulation::clear() {
 }
 
 int EventSimulation::add(const Task &task) {
-  const int number = static_cast<int>(tasks.size());
+  int number = int(tasks.size());
   for ([[maybe_unused]] int before : task.after)
     assert(before < number && "a task waits for an earlier one");
   tasks.push_back(task);
@@ -33,7 +33,7 @@ int EventSimulation::add(const Task &task) {
 
 bool EventSimulation::isReady(const Task &task) const {
   for (int before : task.after)
-    if (before != Task::none && finishes[static_cast<size_t>(before)] < 0)
+    if (before != Task::none && finishes[size_t(before)] < 0)
       return false;
   return true;
 }
@@ -48,15 +48,15 @@ bool EventSimulation::startTasks() {
     for (size_t s = 0; s < queues.size(); ++s) {
       Running &slot = running[s];
       while (slot.task == Task::none && heads[s] < queues[s].size()) {
-        const int next = queues[s][heads[s]];
-        const Task &task = tasks[static_cast<size_t>(next)];
+        int next = queues[s][heads[s]];
+        const Task &task = tasks[size_t(next)];
         if (!isReady(task))
           break;
         ++heads[s];
         if (task.seconds() > 0) {
           slot = {next, task.latency, task.work};
         } else {
-          finishes[static_cast<size_t>(next)] = now;
+          finishes[size_t(next)] = now;
           ended = true;
         }
       }
@@ -70,9 +70,8 @@ bool EventSimulation::startTasks() {
 double EventSimulation::rate(const Task &task) const {
   const std::array<int, numLinks> &here = transfers[task.device];
   if (task.link != Link::None)
-    return 1.0 / here[static_cast<size_t>(task.link)];
-  const int beside = here[static_cast<size_t>(Link::Domain)] +
-                     here[static_cast<size_t>(Link::Network)];
+    return 1.0 / here[size_t(task.link)];
+  int beside = here[size_t(Link::Domain)] + here[size_t(Link::Network)];
   return 1 / (1 + beside * interference);
 }
 
@@ -81,9 +80,9 @@ void EventSimulation::advance() {
   std::fill(transfers.begin(), transfers.end(), std::array<int, numLinks>());
   for (const Running &slot : running)
     if (slot.task != Task::none) {
-      const Task &task = tasks[static_cast<size_t>(slot.task)];
+      const Task &task = tasks[size_t(slot.task)];
       if (slot.isTransferring(task))
-        ++transfers[task.device][static_cast<size_t>(task.link)];
+        ++transfers[task.device][size_t(task.link)];
     }
 
   double step = std::numeric_limits<double>::infinity();
@@ -91,8 +90,7 @@ void EventSimulation::advance() {
     const Running &slot = running[s];
     if (slot.task == Task::none)
       continue;
-    rates[s] =
-        slot.latency > 0 ? 1 : rate(tasks[static_cast<size_t>(slot.task)]);
+    rates[s] = slot.latency > 0 ? 1 : rate(tasks[size_t(slot.task)]);
     left[s] = (slot.latency > 0 ? slot.latency : slot.work) / rates[s];
     step = std::min(step, left[s]);
   }
@@ -105,10 +103,10 @@ void EventSimulation::advance() {
     double &part = slot.latency > 0 ? slot.latency : slot.work;
     // What ends within rounding of this moment ends now, so that time always
     // goes on.
-    const bool ends = left[s] <= step * (1 + 1e-12);
+    bool ends = left[s] <= step * (1 + 1e-12);
     part = ends ? 0 : part - step * rates[s];
     if (slot.latency == 0 && slot.work == 0) {
-      finishes[static_cast<size_t>(slot.task)] = now;
+      finishes[size_t(slot.task)] = now;
       slot.task = Task::none;
     }
   }

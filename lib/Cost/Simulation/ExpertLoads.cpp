@@ -40,7 +40,7 @@ static std::vector<double> boundedShares(const std::vector<double> &weights,
 ExpertLoads::ExpertLoads(int64_t experts, int64_t topK, double exponent,
                          uint64_t seed)
     : experts(experts), topK(topK) {
-  const auto count = static_cast<size_t>(experts);
+  auto count = size_t(experts);
   Rng rng(seed);
   for (unsigned sample = 0; sample < numSamples; ++sample) {
     std::vector<int64_t> ranks(count);
@@ -48,8 +48,8 @@ ExpertLoads::ExpertLoads(int64_t experts, int64_t topK, double exponent,
     rng.shuffle(ranks);
     std::vector<double> weights(count);
     for (size_t e = 0; e < count; ++e)
-      weights[e] = std::pow(static_cast<double>(ranks[e]), -exponent);
-    chances[sample] = boundedShares(weights, static_cast<double>(topK));
+      weights[e] = std::pow(double(ranks[e]), -exponent);
+    chances[sample] = boundedShares(weights, double(topK));
     for (std::vector<double> &values : noise[sample]) {
       values.resize(count);
       for (double &value : values)
@@ -63,9 +63,9 @@ cost::Routing ExpertLoads::route(int64_t rows, int64_t dp, int64_t ep,
                                  unsigned microBatchClass) const {
   const std::vector<double> &chance = chances[sample];
   const std::vector<double> &scatter = noise[sample][microBatchClass];
-  const auto tokens = static_cast<double>(rows * dp);
+  auto tokens = double(rows * dp);
   auto drawn = [&](size_t e) {
-    const double spread = std::sqrt(tokens * chance[e] * (1 - chance[e]));
+    double spread = std::sqrt(tokens * chance[e] * (1 - chance[e]));
     return std::clamp(tokens * chance[e] + spread * scatter[e], 0.0, tokens);
   };
 
@@ -73,25 +73,23 @@ cost::Routing ExpertLoads::route(int64_t rows, int64_t dp, int64_t ep,
   double total = 0;
   for (size_t e = 0; e < chance.size(); ++e)
     total += drawn(e);
-  const double scale =
-      total > 0 ? tokens * static_cast<double>(topK) / total : 0;
+  double scale = total > 0 ? tokens * double(topK) / total : 0;
 
   cost::Routing routing;
   routing.experts = experts;
   routing.topK = topK;
   routing.localExperts = cost::ceilDiv(experts, ep);
-  routing.meanCopies = static_cast<double>(rows * topK);
+  routing.meanCopies = double(rows * topK);
   if (dp != ep)
-    routing.meanCopies *= static_cast<double>(dp) / static_cast<double>(ep);
+    routing.meanCopies *= double(dp) / double(ep);
   routing.copies = routing.meanCopies;
   double active = 0, mostActive = 1;
   for (int64_t group = 0; group * routing.localExperts < experts; ++group) {
-    const int64_t begin = group * routing.localExperts;
-    const int64_t end = std::min(begin + routing.localExperts, experts);
+    int64_t begin = group * routing.localExperts;
+    int64_t end = std::min(begin + routing.localExperts, experts);
     double copies = 0, used = 0;
     for (int64_t e = begin; e < end; ++e) {
-      const double load =
-          std::min(tokens, scale * drawn(static_cast<size_t>(e)));
+      double load = std::min(tokens, scale * drawn(size_t(e)));
       copies += load;
       used += load >= 0.5 ? 1 : 0;
     }
@@ -100,7 +98,7 @@ cost::Routing ExpertLoads::route(int64_t rows, int64_t dp, int64_t ep,
     active += used;
   }
   routing.imbalance = routing.copies / routing.meanCopies;
-  routing.activeFraction = active / static_cast<double>(experts);
+  routing.activeFraction = active / double(experts);
   routing.activeExperts = mostActive;
   return routing;
 }

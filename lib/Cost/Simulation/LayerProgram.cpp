@@ -22,10 +22,9 @@ double LayerProgram::seconds() const {
 }
 
 bool LayerProgram::sendsKernel(size_t i) const {
-  const auto [first, second, third] = tasks[i].after;
+  auto [first, second, third] = tasks[i].after;
   return tasks[i].link != Link::None && first >= 0 && second == Task::none &&
-         third == Task::none &&
-         tasks[static_cast<size_t>(first)].link == Link::None;
+         third == Task::none && tasks[size_t(first)].link == Link::None;
 }
 
 LayerWalker::LayerWalker(const cost::CostModel &costs, const TaskMaker &maker,
@@ -43,7 +42,7 @@ static int append(LayerProgram &result, Task task, int after) {
     return after;
   task.after[0] = after;
   result.tasks.push_back(task);
-  return static_cast<int>(result.tasks.size()) - 1;
+  return int(result.tasks.size()) - 1;
 }
 
 /// Adds `steps`, one after the other, in the same way.
@@ -86,7 +85,7 @@ struct ProgramWriter {
   double operandBytes = 0;          ///< of the op at hand
 
   void begin(const cost::WalkedOp &) {
-    result.firstTasks.push_back(static_cast<unsigned>(result.tasks.size()));
+    result.firstTasks.push_back(unsigned(result.tasks.size()));
     operands.fill(Task::none);
     operandBytes = 0;
   }
@@ -103,11 +102,11 @@ struct ProgramWriter {
   /// Kernels and then collectives, each after the one before it.
   int run(const cost::WalkedOp &op) {
     result.operandBytes = std::max(result.operandBytes, operandBytes);
-    const cost::OpCost cost = op.node.op->cost(
+    cost::OpCost cost = op.node.op->cost(
         op.dim, op.incoming, context.of(op.rule.operands[0].required.layout));
     int last = operands[0];
     auto follow = [&](const Task &task) {
-      const int next = append(result, task, last);
+      int next = append(result, task, last);
       if (next != last && last == operands[0])
         result.tasks.back().after = operands;
       last = next;
@@ -134,20 +133,20 @@ bool LayerWalker::program(unsigned body, const LayerContext &context,
   ProgramWriter writer{maker, context, result};
   if (!walk.walk(body, context.whole, LayerProgram::entry, writer))
     return false;
-  addEnd(static_cast<double>(context.whole.rows), result);
+  addEnd(double(context.whole.rows), result);
   result.isSent.assign(result.tasks.size(), false);
   for (size_t i = 0; i < result.tasks.size(); ++i)
     if (result.sendsKernel(i))
-      result.isSent[static_cast<size_t>(result.tasks[i].after[0])] = true;
+      result.isSent[size_t(result.tasks[i].after[0])] = true;
   return true;
 }
 
 /// The sum that ends the layer, in the layout that a layer like it wants.
 void LayerWalker::addEnd(double rows, LayerProgram &result) {
   result.end = walk.exit();
-  const auto ready = walk.leaving();
-  result.firstTasks.push_back(static_cast<unsigned>(result.tasks.size()));
-  const cost::LayerExit::Moves moves = result.end.into(result.anchor);
+  auto ready = walk.leaving();
+  result.firstTasks.push_back(unsigned(result.tasks.size()));
+  cost::LayerExit::Moves moves = result.end.into(result.anchor);
   std::vector<int> moved(ready.begin(), ready.end());
   for (size_t i = 0; i < moves.sources.size(); ++i)
     moved[i] = append(result, maker,
@@ -165,7 +164,7 @@ void LayerWalker::addEnd(double rows, LayerProgram &result) {
   auto next = [&](const Task &task) {
     result.tasks.push_back(end);
     end = task;
-    end.after[0] = static_cast<int>(result.tasks.size()) - 1;
+    end.after[0] = int(result.tasks.size()) - 1;
     waits = 1;
   };
   if (!joins.empty())
@@ -182,7 +181,7 @@ void LayerWalker::addEnd(double rows, LayerProgram &result) {
 
 double LayerWalker::leaveSeconds(const cost::LayerExit &end, Layout to,
                                  double rows) const {
-  const cost::LayerExit::Moves moves = end.into(to);
+  cost::LayerExit::Moves moves = end.into(to);
   double seconds = 0;
   for (Layout from : moves.sources)
     seconds += costs.time().reshard(from, to, rows, costs.model().rowBytes,
@@ -210,7 +209,7 @@ struct ByteCounter {
     return from;
   }
   int run(const cost::WalkedOp &op) {
-    const cost::OpCost cost = op.node.op->cost(
+    cost::OpCost cost = op.node.op->cost(
         op.dim, op.incoming, context.of(op.rule.operands[0].required.layout));
     bytes += cost.weightBytes + cost.cacheBytes;
     return LayerProgram::entry;

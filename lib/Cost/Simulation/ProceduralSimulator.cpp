@@ -58,7 +58,7 @@ private:
   double bufferBytes(const Schedule &schedule) const;
 
   LayerSamples samplesOf(size_t kind, unsigned microBatchClass) const {
-    const size_t first =
+    size_t first =
         (kind * numClasses + microBatchClass) * ExpertLoads::numSamples;
     return {programs.data() + first, ExpertLoads::numSamples};
   }
@@ -93,7 +93,7 @@ ProceduralSimulator::Step::Step(const ProceduralSimulator &simulator,
     : simulator(simulator), costs(simulator.costs), degrees(strategy.degrees),
       outer(costs.context(degrees)), kinds(costs.layers().kinds()),
       stages(costs.layers().stages(degrees)),
-      numClasses(static_cast<unsigned>(std::min<int64_t>(
+      numClasses(unsigned(std::min<int64_t>(
           outer.microBatches,
           simulator.settings.contextSpread > 0 ? ExpertLoads::numClasses : 1))),
       maker(costs.time(), simulator.domainSize, degrees),
@@ -139,14 +139,14 @@ ProceduralSimulator::Step::routing(size_t kind, int64_t rows, unsigned sample,
     return cost::makeRouting(body.experts, body.topK, rows, degrees.dp,
                              degrees.ep, std::nullopt);
   cost::Routing dense;
-  dense.meanCopies = dense.copies = static_cast<double>(rows);
+  dense.meanCopies = dense.copies = double(rows);
   return dense;
 }
 
 /// Makes the programs of all kinds of layers for micro-batches in `chunks`
 /// chunks; false if a dim is illegal.
 bool ProceduralSimulator::Step::buildPrograms(int64_t chunks) {
-  const int64_t sequences = cost::ceilDiv(outer.microBatch, chunks);
+  int64_t sequences = cost::ceilDiv(outer.microBatch, chunks);
   programs.resize(kinds.size() * numClasses * ExpertLoads::numSamples);
   auto program = programs.begin();
   for (size_t kind = 0; kind < kinds.size(); ++kind)
@@ -170,9 +170,9 @@ bool ProceduralSimulator::Step::buildPrograms(int64_t chunks) {
 /// Embedding and head, with the way into the first layer and out of the last.
 void ProceduralSimulator::Step::measureEnds() {
   const cost::Model &model = costs.model();
-  const auto rows = static_cast<double>(outer.rows);
-  const Dim embedDim = walker.dimOf(model.embed);
-  const cost::Placement made =
+  auto rows = double(outer.rows);
+  Dim embedDim = walker.dimOf(model.embed);
+  cost::Placement made =
       model.embed.op->rule(embedDim, {}, outer).results[0].placement;
   embedSeconds =
       costs.time().seconds(model.embed.op->cost(embedDim, {}, outer), degrees) +
@@ -180,10 +180,10 @@ void ProceduralSimulator::Step::measureEnds() {
                            rows, made.rowBytes, degrees);
 
   const LayerProgram &last = anyOf(kindOfBody(costs.layers().lastBody()));
-  const Dim headDim = walker.dimOf(model.head);
-  const cost::Placement incoming{last.end.outputLayout(), model.rowBytes};
-  const Span<const cost::Placement> operands(&incoming, 1);
-  const cost::OperandRule taken =
+  Dim headDim = walker.dimOf(model.head);
+  cost::Placement incoming{last.end.outputLayout(), model.rowBytes};
+  Span<const cost::Placement> operands(&incoming, 1);
+  cost::OperandRule taken =
       model.head.op->rule(headDim, operands, outer).operands[0];
   // The last layer ends in the head, and not in a layer like it.
   headSeconds =
@@ -199,12 +199,12 @@ void ProceduralSimulator::Step::measureBytes() {
                        Span<const cost::Placement> operands) {
     return node.op->cost(walker.dimOf(node), operands, outer).weightBytes;
   };
-  const cost::Placement incoming{cost::Layout::R, model.rowBytes};
-  const bool sharesTable =
+  cost::Placement incoming{cost::Layout::R, model.rowBytes};
+  bool sharesTable =
       degrees.pp == 1 &&
       model.sharesTable(walker.dimOf(model.embed), walker.dimOf(model.head));
-  const double embed = weightsOf(model.embed, {});
-  const double head = sharesTable ? 0 : weightsOf(model.head, {&incoming, 1});
+  double embed = weightsOf(model.embed, {});
+  double head = sharesTable ? 0 : weightsOf(model.head, {&incoming, 1});
 
   std::vector<double> layerBytes;
   for (size_t kind = 0; kind < kinds.size(); ++kind) {
@@ -220,7 +220,7 @@ void ProceduralSimulator::Step::measureBytes() {
   for (const cost::Stage &stage : stages) {
     double bytes = (stage.isFirst ? embed : 0) + (stage.isLast ? head : 0);
     for (size_t kind = 0; kind < kinds.size(); ++kind)
-      bytes += static_cast<double>(stage.kinds[kind]) * layerBytes[kind];
+      bytes += double(stage.kinds[kind]) * layerBytes[kind];
     stageBytes = std::max(stageBytes, bytes);
   }
 }
@@ -237,11 +237,10 @@ double ProceduralSimulator::Step::bufferBytes(const Schedule &schedule) const {
     operands = std::max(operands, program.operandBytes);
     collectives = std::max(collectives, program.collectiveBytes);
   }
-  const auto chunks = static_cast<double>(schedule.chunks);
-  const double residual =
-      static_cast<double>(outer.rows) * costs.model().rowBytes;
+  auto chunks = double(schedule.chunks);
+  double residual = double(outer.rows) * costs.model().rowBytes;
   // What overlaps needs a second buffer.
-  const double copies = schedule.overlaps ? 2 : 1;
+  double copies = schedule.overlaps ? 2 : 1;
   return chunks * (operands + copies * collectives) +
          (degrees.pp > 1 ? copies * residual : 0);
 }
@@ -255,7 +254,7 @@ double ProceduralSimulator::Step::stageSeconds(const cost::Stage &stage,
     if (stage.kinds[kind] == 0)
       continue;
     const LayerTimes &layers = times[kind * numClasses + microBatchClass];
-    seconds += static_cast<double>(stage.kinds[kind]) * layers.layer;
+    seconds += double(stage.kinds[kind]) * layers.layer;
     fill = std::max(fill, layers.fill);
   }
   // Between layers of two bodies.
@@ -264,8 +263,8 @@ double ProceduralSimulator::Step::stageSeconds(const cost::Stage &stage,
     if (transition.body == transition.next || stage.transitions[t] == 0)
       continue;
     const LayerProgram &from = anyOf(kindOfBody(transition.body));
-    const auto rows = static_cast<double>(outer.rows);
-    seconds += static_cast<double>(stage.transitions[t]) *
+    auto rows = double(outer.rows);
+    seconds += double(stage.transitions[t]) *
                (walker.leaveSeconds(from.end, anchor(transition.next), rows) -
                 walker.leaveSeconds(from.end, from.anchor, rows));
   }
@@ -276,15 +275,14 @@ double ProceduralSimulator::Step::stageSeconds(const cost::Stage &stage,
 ProceduralSimulator::Step::Outcome
 ProceduralSimulator::Step::simulate(const Schedule &schedule) {
   // The way of a micro-batch to the next stage, by kind of its first layer.
-  const double residual =
-      static_cast<double>(outer.rows) * costs.model().rowBytes;
+  double residual = double(outer.rows) * costs.model().rowBytes;
   std::vector<Task> sends(kinds.size());
   for (size_t kind = 0; kind < kinds.size() && degrees.pp > 1; ++kind)
     sends[kind] = maker.sequence(
         costs.time().transfer(anyOf(kind).anchor, residual, degrees));
 
   StageTimes pipeline;
-  const bool sendsBeside = schedule.overlaps && outer.microBatches > 1;
+  bool sendsBeside = schedule.overlaps && outer.microBatches > 1;
   times.clear();
   for (size_t kind = 0; kind < kinds.size(); ++kind)
     for (unsigned c = 0; c < numClasses; ++c) {
@@ -310,10 +308,10 @@ ProceduralSimulator::Step::simulate(const Schedule &schedule) {
 }
 
 Evaluation ProceduralSimulator::Step::evaluate() {
-  const auto schedules = simulator.settings.picksSchedule
-                             ? Span<const Schedule>(runtimeSchedules)
-                             : Span<const Schedule>(fixedSchedules);
-  const double capacity = costs.limits().memoryBytes;
+  auto schedules = simulator.settings.picksSchedule
+                       ? Span<const Schedule>(runtimeSchedules)
+                       : Span<const Schedule>(fixedSchedules);
+  double capacity = costs.limits().memoryBytes;
   std::optional<Outcome> best;
   int64_t chunks = 0; // of `programs`
   for (Schedule schedule : schedules) {
@@ -328,12 +326,12 @@ Evaluation ProceduralSimulator::Step::evaluate() {
         measureBytes();
       }
     }
-    const Outcome outcome = simulate(schedule);
-    const bool fits = outcome.bytes <= capacity;
-    const bool bestFits = best && best->bytes <= capacity;
-    const bool isBetter = !best || (fits != bestFits ? fits
-                                    : fits ? outcome.seconds < best->seconds
-                                           : outcome.bytes < best->bytes);
+    Outcome outcome = simulate(schedule);
+    bool fits = outcome.bytes <= capacity;
+    bool bestFits = best && best->bytes <= capacity;
+    bool isBetter = !best || (fits != bestFits ? fits
+                              : fits           ? outcome.seconds < best->seconds
+                                               : outcome.bytes < best->bytes);
     if (isBetter)
       best = outcome;
   }
@@ -354,7 +352,7 @@ ProceduralSimulator::ProceduralSimulator(const cost::CostModel &costs,
   const cost::Model &model = costs.model();
   assert(model.workload.phase == cost::Phase::Decode && "for decode only");
   // Seeds tell the layers of a model apart, and nothing else.
-  uint64_t seed = static_cast<uint64_t>(model.numLayers());
+  uint64_t seed = uint64_t(model.numLayers());
   for (const cost::Body &body : model.bodies) {
     ++seed;
     loads.emplace_back();
@@ -365,8 +363,7 @@ ProceduralSimulator::ProceduralSimulator(const cost::CostModel &costs,
   // All kinds of layers see the same sequences.
   for (const cost::LayerKind &kind : costs.layers().kinds())
     lengths.emplace_back(model.workload.context, kind.window,
-                         settings.contextSpread,
-                         static_cast<uint64_t>(model.numLayers()));
+                         settings.contextSpread, uint64_t(model.numLayers()));
 }
 
 Evaluation ProceduralSimulator::evaluate(const Strategy &strategy) const {

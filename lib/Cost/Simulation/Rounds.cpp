@@ -20,15 +20,15 @@ static double uniformRound(const StageTimes &times, int64_t microBatches) {
     way += busy + times.travel;
     slowest = std::max(slowest, busy);
   }
-  return std::max(way, static_cast<double>(microBatches) * slowest);
+  return std::max(way, double(microBatches) * slowest);
 }
 
 double simulation::roundSeconds(const StageTimes &times, int64_t microBatches) {
   if (times.numClasses == 1)
     return uniformRound(times, microBatches);
   constexpr int numRounds = 4;
-  const size_t numStages = times.numStages();
-  std::vector<double> arrival(static_cast<size_t>(microBatches), 0);
+  size_t numStages = times.numStages();
+  std::vector<double> arrival(size_t(microBatches), 0);
   std::vector<double> isFree(numStages, 0);
   double ends[numRounds];
   for (double &end : ends) {

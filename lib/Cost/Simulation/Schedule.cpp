@@ -21,8 +21,8 @@ public:
   Issuer(EventSimulation &events, LayerSamples samples,
          const Schedule &schedule)
       : events(events), samples(samples), schedule(schedule),
-        opsPerLayer(static_cast<int64_t>(samples[0].numOps())),
-        chunks(static_cast<size_t>(schedule.chunks)) {}
+        opsPerLayer(int64_t(samples[0].numOps())),
+        chunks(size_t(schedule.chunks)) {}
 
   /// Ops of `layers` layers.
   void issue(int64_t layers);
@@ -48,10 +48,9 @@ private:
 } // namespace
 
 void Issuer::issue(int64_t layers) {
-  const int64_t lag = schedule.isStaggered ? opsPerLayer / 2 : 0; // of a chunk
-  const int64_t numOps = layers * opsPerLayer;
-  const int64_t numSlots =
-      numOps + lag * (static_cast<int64_t>(chunks.size()) - 1);
+  int64_t lag = schedule.isStaggered ? opsPerLayer / 2 : 0; // of a chunk
+  int64_t numOps = layers * opsPerLayer;
+  int64_t numSlots = numOps + lag * (int64_t(chunks.size()) - 1);
   for (int64_t slot = 0; slot < numSlots; ++slot) {
     int64_t op = slot;
     for (Chunk &chunk : chunks) {
@@ -65,7 +64,7 @@ void Issuer::issue(int64_t layers) {
 /// Adds `task` in slices, and returns the number of the last one. A collective
 /// follows those of its kernel one by one; its latency counts once.
 int Issuer::addSliced(Task task, bool followsSlices) {
-  const int last = task.after[0];
+  int last = task.after[0];
   task.work /= schedule.slices;
   int added = Task::none;
   for (int slice = 0; slice < schedule.slices; ++slice) {
@@ -78,23 +77,22 @@ int Issuer::addSliced(Task task, bool followsSlices) {
 }
 
 void Issuer::issueOp(Chunk &chunk, int64_t op) {
-  const auto layer = static_cast<size_t>(op / opsPerLayer);
-  const auto inLayer = static_cast<size_t>(op % opsPerLayer);
+  auto layer = size_t(op / opsPerLayer);
+  auto inLayer = size_t(op % opsPerLayer);
   const LayerProgram &program = samples[layer % samples.size()];
   if (inLayer == 0)
     chunk.tasks.clear();
-  const bool isLast = inLayer + 1 == program.numOps();
-  const size_t end =
-      isLast ? program.tasks.size() : program.firstTasks[inLayer + 1];
+  bool isLast = inLayer + 1 == program.numOps();
+  size_t end = isLast ? program.tasks.size() : program.firstTasks[inLayer + 1];
   for (size_t i = program.firstTasks[inLayer]; i < end; ++i) {
     Task task = program.tasks[i];
     for (int &before : task.after) {
       if (before == LayerProgram::entry)
         before = chunk.ends.empty() ? Task::none : chunk.ends.back();
       else if (before != Task::none)
-        before = chunk.tasks[static_cast<size_t>(before)];
+        before = chunk.tasks[size_t(before)];
     }
-    const bool sends = program.sendsKernel(i);
+    bool sends = program.sendsKernel(i);
     chunk.tasks.push_back(program.isSent[i] || sends ? addSliced(task, sends)
                                                      : events.add(task));
   }
@@ -105,8 +103,7 @@ void Issuer::issueOp(Chunk &chunk, int64_t op) {
 double Issuer::finish(int64_t layer) const {
   double last = 0;
   for (const Chunk &chunk : chunks)
-    last =
-        std::max(last, events.finish(chunk.ends[static_cast<size_t>(layer)]));
+    last = std::max(last, events.finish(chunk.ends[size_t(layer)]));
   return last;
 }
 
@@ -115,7 +112,7 @@ static LayerTimes serialTimes(LayerSamples samples, const Task &send) {
   double sum = 0;
   for (const LayerProgram &program : samples)
     sum += program.seconds();
-  return {0, sum / static_cast<double>(samples.size()), send.seconds()};
+  return {0, sum / double(samples.size()), send.seconds()};
 }
 
 LayerTimes simulation::simulateLayers(EventSimulation &events,
@@ -127,17 +124,17 @@ LayerTimes simulation::simulateLayers(EventSimulation &events,
     return serialTimes(samples, send);
   }
   // Every sample once until a steady state is reached, and once in it.
-  const auto numSamples = static_cast<int64_t>(samples.size());
+  auto numSamples = int64_t(samples.size());
   events.clear();
-  const int sent = events.add(send);
+  int sent = events.add(send);
   Issuer issuer(events, samples, schedule);
   issuer.issue(2 * numSamples);
   events.run();
 
-  const double half = issuer.finish(numSamples - 1);
-  const double all = issuer.finish(2 * numSamples - 1);
+  double half = issuer.finish(numSamples - 1);
+  double all = issuer.finish(2 * numSamples - 1);
   LayerTimes times;
-  times.layer = (all - half) / static_cast<double>(numSamples);
+  times.layer = (all - half) / double(numSamples);
   times.fill = std::max(0.0, half - (all - half));
   times.send = events.finish(sent);
   return times;

@@ -30,18 +30,15 @@ SequenceLengths::SequenceLengths(int64_t context, int64_t window, double spread,
   }
   sums.push_back(0);
   for (double factor : factors) {
-    const double length = static_cast<double>(context) * factor *
-                          static_cast<double>(period) / total;
-    sums.push_back(
-        sums.back() +
-        (window ? std::min(length, static_cast<double>(window)) : length));
+    double length = double(context) * factor * double(period) / total;
+    sums.push_back(sums.back() +
+                   (window ? std::min(length, double(window)) : length));
   }
 }
 
 double SequenceLengths::tokens(int64_t begin, int64_t end) const {
   auto first = [&](int64_t count) {
-    return static_cast<double>(count / period) * sums.back() +
-           sums[static_cast<size_t>(count % period)];
+    return double(count / period) * sums.back() + sums[size_t(count % period)];
   };
   return first(end) - first(begin);
 }
@@ -50,15 +47,15 @@ int64_t SequenceLengths::longest(int64_t groups, int64_t stride, int64_t begin,
                                  int64_t size, int64_t parts) const {
   if (uniform)
     return uniform;
-  const int64_t each = cost::ceilDiv(size, parts);
+  int64_t each = cost::ceilDiv(size, parts);
   double most = 0;
   int64_t seen = 0;
   for (int64_t group = 0; group < groups && seen < maxParts; ++group) {
-    const int64_t first = group * stride + begin;
+    int64_t first = group * stride + begin;
     for (int64_t offset = 0; offset < size && seen < maxParts;
          offset += each, ++seen)
       most = std::max(
           most, tokens(first + offset, first + std::min(offset + each, size)));
   }
-  return std::max<int64_t>(1, std::llround(most / static_cast<double>(each)));
+  return std::max<int64_t>(1, std::llround(most / double(each)));
 }

@@ -17,15 +17,15 @@ Task TaskMaker::task(const cost::Kernel &kernel) const {
 }
 
 Link TaskMaker::linkOf(Axis axis) const {
-  const AxisGroup group = groupOf(axis, degrees);
+  AxisGroup group = groupOf(axis, degrees);
   return group.size * group.stride <= domainSize ? Link::Domain : Link::Network;
 }
 
 Task TaskMaker::task(const cost::Collective &collective) const {
   cost::Collective empty = collective;
   empty.bytes = 0;
-  const double seconds = time.seconds(collective, degrees);
-  const double latency = std::min(seconds, time.seconds(empty, degrees));
+  double seconds = time.seconds(collective, degrees);
+  double latency = std::min(seconds, time.seconds(empty, degrees));
   return {streamOf(collective.axis), linkOf(collective.axis), latency,
           seconds - latency};
 }
@@ -33,7 +33,7 @@ Task TaskMaker::task(const cost::Collective &collective) const {
 Task TaskMaker::sequence(Span<const cost::Collective> collectives) const {
   Task whole = task(collectives[0]);
   for (size_t i = 1; i < collectives.size(); ++i) {
-    const Task next = task(collectives[i]);
+    Task next = task(collectives[i]);
     whole.latency += next.latency;
     whole.work += next.work;
   }

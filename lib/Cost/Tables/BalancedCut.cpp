@@ -142,8 +142,8 @@ std::optional<StageCut> Cutter::walk(const CutLimits &most) {
     return mayHave(begin, end, most) ? std::optional(sent(end)) : std::nullopt;
   };
   for (size_t stage = 1; stage <= size_t(pp); ++stage) {
-    const size_t first = stage == size_t(pp) ? numLayers : stage;
-    const size_t last = numLayers - (pp - stage);
+    size_t first = stage == size_t(pp) ? numLayers : stage;
+    size_t last = numLayers - (pp - stage);
     addChainStage({0, 1, first, last}, least[stage - 1], least[stage], sends,
                   std::plus<>());
   }
@@ -153,7 +153,7 @@ std::optional<StageCut> Cutter::walk(const CutLimits &most) {
   cut.layers.resize(pp);
   size_t end = numLayers;
   for (size_t stage = pp; stage > 0; --stage) {
-    const size_t begin = least[stage].from[end];
+    size_t begin = least[stage].from[end];
     cut.layers[stage - 1] = int64_t(end - begin);
     end = begin;
   }
@@ -193,7 +193,7 @@ minimise(double least, const std::optional<StageCut> &known,
   // Halve a few times, then ask for anything better at all: there are few
   // different values where layers are alike.
   for (int step = 0; least < value * (1 - precision); ++step) {
-    const double wanted =
+    double wanted =
         step % 6 == 5 ? value * (1 - precision) : (least + value) / 2;
     std::optional<StageCut> found = ask(wanted);
     if (!found) {
@@ -208,28 +208,28 @@ minimise(double least, const std::optional<StageCut> &known,
 
 StageCut cost::balancedCut(const LayerChain &chain, const Context &context,
                            const Limits &limits) {
-  const int64_t pp = context.degrees.pp;
+  int64_t pp = context.degrees.pp;
   Cutter cutter(chain, pp);
-  const bool isPrefill = context.isPrefill();
-  const double rounds = isPrefill ? 1 : double(context.microBatches);
+  bool isPrefill = context.isPrefill();
+  double rounds = isPrefill ? 1 : double(context.microBatches);
   auto valueOf = [&](const StageCut &cut) {
-    const double slowest = rounds * cutter.stageSeconds(cut);
+    double slowest = rounds * cutter.stageSeconds(cut);
     return isPrefill ? slowest : std::max(slowest, cutter.allSeconds(cut));
   };
   auto within = [&](double bytes, double seconds) {
     return [&cutter, bytes, seconds, rounds, isPrefill](double value) {
-      const CutLimits most{value / rounds, isPrefill ? seconds : value, bytes};
+      CutLimits most{value / rounds, isPrefill ? seconds : value, bytes};
       return cutter.find(most);
     };
   };
-  const StageCut even = evenCut(int64_t(chain.seconds.size()), pp);
-  const double all = cutter.leastAllSeconds();
-  const double least = std::max(isPrefill ? 0 : all, rounds * all / double(pp));
+  StageCut even = evenCut(int64_t(chain.seconds.size()), pp);
+  double all = cutter.leastAllSeconds();
+  double least = std::max(isPrefill ? 0 : all, rounds * all / double(pp));
   // Limits that rounding alone exceeds are met.
-  const double memory = limits.memoryBytes * (1 + precision);
-  const double slo = limits.latencySeconds * (1 + precision);
-  const bool isEvenAllowed = cutter.stageBytes(even) <= memory &&
-                             (!isPrefill || cutter.allSeconds(even) <= slo);
+  double memory = limits.memoryBytes * (1 + precision);
+  double slo = limits.latencySeconds * (1 + precision);
+  bool isEvenAllowed = cutter.stageBytes(even) <= memory &&
+                       (!isPrefill || cutter.allSeconds(even) <= slo);
   std::optional<StageCut> best =
       minimise(least, isEvenAllowed ? std::optional(even) : std::nullopt,
                valueOf, within(memory, slo));
@@ -242,7 +242,7 @@ StageCut cost::balancedCut(const LayerChain &chain, const Context &context,
           return cutter.find({unlimited, unlimited, bytes});
         });
   // What says nothing, where that is as good.
-  const bool isEvenAsGood =
+  bool isEvenAsGood =
       cutter.stageBytes(even) <= limits.memoryBytes &&
       valueOf(even) <= valueOf(*best) * (1 + precision) &&
       cutter.allSeconds(even) <= cutter.allSeconds(*best) * (1 + precision);

@@ -17,11 +17,10 @@ using namespace shardopt::cost;
 static std::optional<LayerChoice> walk(const Trellis &trellis,
                                        Span<const Dim> dims) {
   LayerChoice choice;
-  choice.anchor =
-      trellis.anchors[static_cast<int>(dims[trellis.steps.front().variable])];
+  choice.anchor = trellis.anchors[int(dims[trellis.steps.front().variable])];
   unsigned state = 0;
   for (const Trellis::Step &step : trellis.steps) {
-    const Dim dim = dims[step.variable];
+    Dim dim = dims[step.variable];
     if (unsigned(dim) >= step.numDims || !trellis.edge(step, state, dim).legal)
       return std::nullopt;
     const Edge &edge = trellis.edge(step, state, dim);
@@ -62,12 +61,12 @@ static std::optional<Layers> chooseLayers(const Tables &tables,
 }
 
 Evaluation cost::evaluate(const Tables &tables, Span<const Dim> dims) {
-  const std::optional<Layers> layers = chooseLayers(tables, dims);
+  std::optional<Layers> layers = chooseLayers(tables, dims);
   if (!layers)
     return Evaluation();
   const Model &model = tables.costs().model();
-  const Pipeline pipeline = tables.assemble(dims[model.embed.variable],
-                                            dims[model.head.variable], *layers);
+  Pipeline pipeline = tables.assemble(dims[model.embed.variable],
+                                      dims[model.head.variable], *layers);
   return judge(pipeline, tables.context(), tables.costs().limits());
 }
 
@@ -79,8 +78,8 @@ StageCut cost::chooseStages(const CostModel &costs, const Strategy &strategy) {
   const Degrees &degrees = strategy.degrees;
   if (!costs.balancesStages(degrees) || !costs.hasTrellises())
     return degrees.stages;
-  const Tables tables(costs, degrees);
-  const std::optional<Layers> layers = chooseLayers(tables, strategy.dims);
+  Tables tables(costs, degrees);
+  std::optional<Layers> layers = chooseLayers(tables, strategy.dims);
   if (!layers)
     return {};
   const Model &model = costs.model();

@@ -14,22 +14,22 @@ using namespace shardopt::cost;
 
 ExitSeconds::ExitSeconds(const TimeModel &time, double rows, double rowBytes,
                          const Context &context) {
-  const unsigned known = context.grid.q() == 1 ? numWholeLayouts : numLayouts;
+  unsigned known = context.grid.q() == 1 ? numWholeLayouts : numLayouts;
   for (Layout from : Span<const Layout>(allLayouts, known)) {
-    const auto f = static_cast<int>(from);
+    auto f = int(from);
     for (Layout to : {Layout::R, Layout::T, Layout::H})
-      reshards[f][static_cast<int>(to)] =
+      reshards[f][int(to)] =
           time.reshard(from, to, rows, rowBytes, context.degrees);
     joins[f] = time.seconds(joinKernel(from, rows, rowBytes, context));
   }
 }
 
 double ExitSeconds::leave(const LayerExit &end, Layout to) const {
-  const LayerExit::Moves moves = end.into(to);
+  LayerExit::Moves moves = end.into(to);
   double seconds = 0;
   for (Layout join : moves.joins)
-    seconds += joins[static_cast<int>(join)];
+    seconds += joins[int(join)];
   for (Layout from : moves.sources)
-    seconds += reshards[static_cast<int>(from)][static_cast<int>(to)];
+    seconds += reshards[int(from)][int(to)];
   return seconds;
 }

@@ -44,8 +44,8 @@ public:
   size_t size() const { return entries.size(); }
 
   Value &operator[](const OpKey &key) {
-    const uint64_t hash = key.hash();
-    const auto tag = uint32_t(hash >> 32);
+    uint64_t hash = key.hash();
+    auto tag = uint32_t(hash >> 32);
     size_t slot = hash & (slots.size() - 1);
     for (; slots[slot].number; slot = (slot + 1) & (slots.size() - 1))
       if (slots[slot].tag == tag) {
@@ -80,7 +80,7 @@ private:
   void grow() {
     slots.assign(2 * slots.size(), {});
     for (size_t i = 0; i < entries.size(); ++i) {
-      const uint64_t hash = entries[i].key.hash();
+      uint64_t hash = entries[i].key.hash();
       size_t slot = hash & (slots.size() - 1);
       while (slots[slot].number)
         slot = (slot + 1) & (slots.size() - 1);

@@ -32,10 +32,10 @@ OpKey OpKey::make(uint64_t what, int64_t window, Reads reads,
                   const Context &context) {
   const Degrees &degrees = context.degrees;
   const StageGrid &grid = context.grid;
-  const bool isCutOverQ = grid.q() > 1 && grid.c() > 1;
+  bool isCutOverQ = grid.q() > 1 && grid.c() > 1;
   OpKey key;
   auto word = key.words.begin();
-  auto add = [&](auto value) { *word++ = static_cast<uint64_t>(value); };
+  auto add = [&](auto value) { *word++ = uint64_t(value); };
   add(what << 32 | uint64_t(context.wholeSequences) << 16);
   add(window);
   add(degrees.tp);
@@ -56,7 +56,7 @@ OpKey OpKey::make(uint64_t what, int64_t window, Reads reads,
 }
 
 std::optional<OpKey> OpKey::of(const Node &node, const Context &context) {
-  const Reads reads = node.op->reads();
+  Reads reads = node.op->reads();
   if (reads == Reads::Everything)
     return std::nullopt;
   return make(node.variable, node.op->dependsOnWindow() ? context.window : 0,

@@ -24,43 +24,42 @@ Tables::Tables(const CostModel &costs, const TableRequest &request)
   stages = costs.layers().stages(degrees);
 
   const TimeModel &time = costs.time();
-  const double rows = static_cast<double>(outer.rows);
-  const double rowBytes = costs.model().rowBytes;
+  double rows = double(outer.rows);
+  double rowBytes = costs.model().rowBytes;
   const OpModel &embed = *costs.model().embed.op;
   for (const DimChoice &choice : embed.choices()) {
-    const Dim dim = choice.dim;
-    const auto d = static_cast<int>(dim);
-    const Placement made = embed.rule(dim, {}, outer).results[0].placement;
-    const OpCost cost = embed.cost(dim, {}, outer);
-    const double busy = time.seconds(cost, degrees);
+    Dim dim = choice.dim;
+    auto d = int(dim);
+    Placement made = embed.rule(dim, {}, outer).results[0].placement;
+    OpCost cost = embed.cost(dim, {}, outer);
+    double busy = time.seconds(cost, degrees);
     for (Layout anchor : {Layout::R, Layout::T, Layout::H})
-      embedSeconds[d][static_cast<int>(anchor)] =
+      embedSeconds[d][int(anchor)] =
           busy + time.reshard(made.layout, anchor, rows, made.rowBytes, degrees,
                               made.over);
     embedBytes[d] = cost.weightBytes;
   }
   const OpModel &head = *costs.model().head.op;
-  const Placement incoming{Layout::R, rowBytes};
+  Placement incoming{Layout::R, rowBytes};
   for (const DimChoice &choice : head.choices())
-    headBytes[static_cast<int>(choice.dim)] =
+    headBytes[int(choice.dim)] =
         head.cost(choice.dim, Span<const Placement>(&incoming, 1), outer)
             .weightBytes;
   if (degrees.pp > 1)
     for (Layout anchor : {Layout::R, Layout::T, Layout::H})
       for (const Collective &collective :
            time.transfer(anchor, rows * rowBytes, degrees))
-        transferSeconds[static_cast<int>(anchor)] +=
-            time.seconds(collective, degrees);
+        transferSeconds[int(anchor)] += time.seconds(collective, degrees);
 }
 
 StageCut Tables::balance(Dim embed, Dim head,
                          Span<const LayerChoice> layers) const {
   const LayerIndex &index = model->layers();
-  const int64_t numLayers = index.numLayers();
+  int64_t numLayers = index.numLayers();
   auto anchor = [&](int64_t layer) {
-    return static_cast<int>(layers[index.kindOfLayer(layer).body].anchor);
+    return int(layers[index.kindOfLayer(layer).body].anchor);
   };
-  const auto e = static_cast<int>(embed), h = static_cast<int>(head);
+  auto e = int(embed), h = int(head);
   LayerChain chain(numLayers);
   double sum = 0;
   for (int64_t i = 0; i < numLayers; ++i) {
@@ -103,17 +102,15 @@ Pipeline Tables::assemble(Dim embed, Dim head,
 Pipeline Tables::sumStages(const std::vector<Stage> &stages, Dim embed,
                            Dim head, Span<const LayerChoice> layers) const {
   const LayerIndex &index = model->layers();
-  const auto e = static_cast<int>(embed), h = static_cast<int>(head);
-  auto anchor = [&](unsigned body) {
-    return static_cast<int>(layers[body].anchor);
-  };
+  auto e = int(embed), h = int(head);
+  auto anchor = [&](unsigned body) { return int(layers[body].anchor); };
 
   Pipeline pipeline;
   for (const Stage &stage : stages) {
     double seconds = 0, bytes = 0;
     for (size_t k = 0; k < stage.kinds.size(); ++k) {
       const LayerChoice &layer = layers[index.kinds()[k].body];
-      const auto count = static_cast<double>(stage.kinds[k]);
+      auto count = double(stage.kinds[k]);
       seconds += count * layer.seconds;
       bytes += count * layer.bytes;
       if (!layer.exit->variations.empty()) {
@@ -124,7 +121,7 @@ Pipeline Tables::sumStages(const std::vector<Stage> &stages, Dim embed,
     for (size_t t = 0; t < stage.transitions.size(); ++t) {
       const Transition &transition = index.transitions()[t];
       seconds +=
-          static_cast<double>(stage.transitions[t]) *
+          double(stage.transitions[t]) *
           layers[transition.body].exit->leaveSeconds[anchor(transition.next)];
     }
     if (stage.isFirst) {
@@ -133,8 +130,7 @@ Pipeline Tables::sumStages(const std::vector<Stage> &stages, Dim embed,
     }
     if (stage.isLast) {
       seconds += layers[index.lastBody()].exit->headSeconds[h];
-      const bool shares =
-          stage.isFirst && model->model().sharesTable(embed, head);
+      bool shares = stage.isFirst && model->model().sharesTable(embed, head);
       bytes += shares ? 0 : headBytes[h];
     } else {
       seconds += transferSeconds[anchor(stage.nextBody)];

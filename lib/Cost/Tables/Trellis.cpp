@@ -102,9 +102,9 @@ StateKey TrellisBuilder::pack(const std::vector<ValueId> &live,
 void TrellisBuilder::unpack(const std::vector<ValueId> &live,
                             const StateKey &key) {
   for (size_t i = 0; i < live.size(); ++i) {
-    const Layout layout = key.layout(i);
-    const LayoutSet copies = key.copies(i);
-    state.restore(live[i], places[live[i]][static_cast<int>(layout)],
+    Layout layout = key.layout(i);
+    LayoutSet copies = key.copies(i);
+    state.restore(live[i], places[live[i]][int(layout)],
                   copies ? copies : bit(layout));
   }
 }
@@ -162,11 +162,11 @@ void TrellisBuilder::addStep(size_t nodeNumber) {
   assert(node.operands.size() <= maxOperands && "too many operands");
   assert(index.liveAfter[nodeNumber].size() <= Body::maxLiveValues &&
          "too many live values");
-  const Span<const DimChoice> choices = node.op->choices();
+  Span<const DimChoice> choices = node.op->choices();
   Trellis::Step step;
   step.variable = node.variable;
-  step.firstEdge = static_cast<unsigned>(trellis.edges.size());
-  step.numStates = static_cast<unsigned>(states.size());
+  step.firstEdge = unsigned(trellis.edges.size());
+  step.numStates = unsigned(states.size());
   step.numDims = numDims(choices);
   trellis.steps.push_back(step);
   trellis.edges.resize(step.firstEdge + size_t(step.numStates) * step.numDims);
@@ -184,7 +184,7 @@ void TrellisBuilder::addStep(size_t nodeNumber) {
 /// Entries of `node`, as far as they are known. Variations are numbered by
 /// trellis.
 OpEntries &TrellisBuilder::entriesOf(const Node &node) {
-  const bool varies = kinds.size() > 1 && node.op->dependsOnWindow();
+  bool varies = kinds.size() > 1 && node.op->dependsOnWindow();
   if (shared && !varies)
     if (std::optional<OpKey> key = OpKey::of(node, contexts.front()))
       return shared->entries(*key);
@@ -205,8 +205,8 @@ Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
     Rule rule = node.op->rule(dim, Span<const Placement>(&residual, 1),
                               contexts.front());
     residual = rule.operands[0].required;
-    trellis.anchors[static_cast<int>(dim)] = residual.layout;
-    places[body.residual][static_cast<int>(residual.layout)] = residual;
+    trellis.anchors[int(dim)] = residual.layout;
+    places[body.residual][int(residual.layout)] = residual;
     state.leave(body.residual, residual);
   }
 
@@ -222,7 +222,7 @@ Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
   edge.seconds = found.seconds;
   edge.bytes = found.bytes;
   for (unsigned i = 0; i < incoming.size(); ++i) {
-    const ValueId value = node.operands[i];
+    ValueId value = node.operands[i];
     double cheapest = -1;
     for (Layout copy : allLayouts) {
       if (!(state.copies(value) & bit(copy)))
@@ -240,7 +240,7 @@ Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
   }
   for (size_t i = 0; i < node.results.size(); ++i) {
     const Placement &place = found.results[i].placement;
-    places[node.results[i]][static_cast<int>(place.layout)] = place;
+    places[node.results[i]][int(place.layout)] = place;
     state.leave(node.results[i], place);
   }
 
@@ -252,11 +252,11 @@ Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
 
 OpEntry &TrellisBuilder::entry(const Node &node, Dim dim,
                                Span<const Placement> incoming) {
-  size_t number = static_cast<size_t>(dim);
+  size_t number = size_t(dim);
   for (const Placement &placement : incoming)
-    number = number * numLayouts + static_cast<size_t>(placement.layout);
+    number = number * numLayouts + size_t(placement.layout);
   uint16_t &place = entries->places[number];
-  const bool isNew = place == 0;
+  bool isNew = place == 0;
   if (isNew) {
     entries->filled.push_back(entries == &own ? &ownEntries.add()
                                               : &shared->newEntry());
@@ -277,7 +277,7 @@ void TrellisBuilder::fill(OpEntry &entry, const Node &node, Dim dim,
   entry.seconds = entry.bytes = 0;
   for (const Placement &placement : incoming)
     entry.incoming.push_back(placement);
-  const Rule rule = node.op->rule(dim, incoming, contexts.front());
+  Rule rule = node.op->rule(dim, incoming, contexts.front());
   entry.legal = rule.isLegal();
   if (!entry.legal)
     return;
@@ -285,7 +285,7 @@ void TrellisBuilder::fill(OpEntry &entry, const Node &node, Dim dim,
   entry.results = rule.results;
   std::fill_n(&entry.reshards[0][0], maxOperands * numLayouts, -1.0);
 
-  const OpCost cost = node.op->cost(dim, incoming, contexts.front());
+  OpCost cost = node.op->cost(dim, incoming, contexts.front());
   entry.seconds = time.seconds(cost, degrees);
   entry.bytes = cost.weightBytes + cost.cacheBytes;
   if (kinds.size() > 1 && node.op->dependsOnWindow())
@@ -300,7 +300,7 @@ uint16_t TrellisBuilder::variation(const OpModel &op, Dim dim,
                                    double seconds, double bytes) {
   std::vector<Variation> more(costs.layers().kinds().size());
   for (size_t i = 1; i < kinds.size(); ++i) {
-    const OpCost cost = op.cost(dim, incoming, contexts[i]);
+    OpCost cost = op.cost(dim, incoming, contexts[i]);
     more[kinds[i]] = {time.seconds(cost, degrees) - seconds,
                       cost.weightBytes + cost.cacheBytes - bytes};
   }
@@ -309,7 +309,7 @@ uint16_t TrellisBuilder::variation(const OpModel &op, Dim dim,
 
 double TrellisBuilder::reshardSeconds(OpEntry &entry, unsigned operand,
                                       Layout from, double rowBytes) {
-  double &seconds = entry.reshards[operand][static_cast<int>(from)];
+  double &seconds = entry.reshards[operand][int(from)];
   const OperandRule &rule = entry.operands[operand];
   if (seconds < 0)
     seconds = time.reshard(from, rule.required.layout, rule.rows, rowBytes,
@@ -337,33 +337,32 @@ void TrellisBuilder::addExits() {
 
 void TrellisBuilder::addLeaves(const std::vector<LayerExit> &ends) {
   const Context &context = contexts.front();
-  const ExitSeconds exits(time, static_cast<double>(context.rows),
-                          costs.model().rowBytes, context);
+  ExitSeconds exits(time, double(context.rows), costs.model().rowBytes,
+                    context);
   for (size_t i = 0; i < ends.size(); ++i)
     for (Layout to : {Layout::R, Layout::T, Layout::H})
-      trellis.exits[i].leaveSeconds[static_cast<int>(to)] =
-          exits.leave(ends[i], to);
+      trellis.exits[i].leaveSeconds[int(to)] = exits.leave(ends[i], to);
 }
 
 void TrellisBuilder::addHeads(const std::vector<LayerExit> &ends) {
   const Context &context = contexts.front();
   const OpModel &head = *costs.model().head.op;
-  const double rowBytes = costs.model().rowBytes;
-  const std::optional<Collective> back = costs.tokenReturn(degrees);
-  const double returning = back ? time.seconds(*back, degrees) : 0;
+  double rowBytes = costs.model().rowBytes;
+  std::optional<Collective> back = costs.tokenReturn(degrees);
+  double returning = back ? time.seconds(*back, degrees) : 0;
   for (const DimChoice &choice : head.choices()) {
-    const Dim dim = choice.dim;
+    Dim dim = choice.dim;
     // What the head does, by whether the output arrives in T.
     for (Layout output : {Layout::R, Layout::T}) {
-      const Placement incoming{output, rowBytes};
-      const Span<const Placement> operands(&incoming, 1);
-      const OperandRule taken = head.rule(dim, operands, context).operands[0];
-      const double busy =
+      Placement incoming{output, rowBytes};
+      Span<const Placement> operands(&incoming, 1);
+      OperandRule taken = head.rule(dim, operands, context).operands[0];
+      double busy =
           time.seconds(head.cost(dim, operands, context), degrees) + returning;
-      const ExitSeconds exits(time, taken.rows, rowBytes, context);
+      ExitSeconds exits(time, taken.rows, rowBytes, context);
       for (size_t i = 0; i < ends.size(); ++i)
         if (ends[i].outputLayout() == output)
-          trellis.exits[i].headSeconds[static_cast<int>(dim)] =
+          trellis.exits[i].headSeconds[int(dim)] =
               exits.leave(ends[i], taken.required.layout) + busy;
     }
   }
@@ -376,7 +375,7 @@ Trellis cost::buildTrellis(const CostModel &costs, unsigned body,
 
 double cost::leastSecondsOfFirst(const CostModel &costs, unsigned kind,
                                  size_t numNodes, const TableRequest &request) {
-  const unsigned body = costs.layers().kinds()[kind].body;
+  unsigned body = costs.layers().kinds()[kind].body;
   return TrellisBuilder(costs, body, request, kind)
       .leastSecondsOfFirst(numNodes);
 }

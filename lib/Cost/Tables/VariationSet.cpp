@@ -19,10 +19,10 @@ uint16_t VariationSet::add(const std::vector<Variation> &wanted) {
   };
   for (size_t i = 1; i < list.size(); ++i)
     if (std::equal(list[i].begin(), list[i].end(), wanted.begin(), same))
-      return static_cast<uint16_t>(i);
+      return uint16_t(i);
   list.push_back(wanted);
   assert(list.size() <= UINT16_MAX && "too many variations");
-  return static_cast<uint16_t>(list.size() - 1);
+  return uint16_t(list.size() - 1);
 }
 
 uint16_t VariationSet::sum(uint16_t a, uint16_t b) {
