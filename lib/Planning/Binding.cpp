@@ -26,10 +26,10 @@ static std::string slowestPart(const cost::Breakdown &breakdown) {
 /// Why its first dim is illegal, where all of them are; else null.
 static const char *whyNoDim(const cost::Node &node,
                             const cost::Context &context) {
-  const std::vector<cost::Placement> incoming(node.operands.size());
+  std::vector<cost::Placement> incoming(node.operands.size());
   const char *first = nullptr;
   for (const cost::DimChoice &choice : node.op->choices()) {
-    const cost::Rule rule =
+    cost::Rule rule =
         node.op->rule(choice.dim, {incoming.data(), incoming.size()}, context);
     if (rule.isLegal())
       return nullptr;
@@ -45,7 +45,7 @@ static std::string whyNoDims(const Scenario &scenario, const Degrees &degrees) {
   const cost::Model &model = scenario.model();
   if (model.structuralError(degrees, scenario.maxDevices()))
     return "";
-  const cost::Context context = cost::makeContext(model.workload, degrees);
+  cost::Context context = cost::makeContext(model.workload, degrees);
   for (const cost::Body &body : model.bodies)
     for (const cost::Node &node : body.nodes)
       if (const char *why = whyNoDim(node, context))

@@ -32,7 +32,7 @@ static Error contradiction(const std::string &what, const std::string &claimed,
 std::optional<Error> shardopt::verifyPlan(const cost::CostModel &costs,
                                           const search::Plan &plan) {
   const Evaluation &claimed = plan.evaluation;
-  const Evaluation found = cost::breakdown(costs, plan.strategy).evaluation;
+  Evaluation found = cost::breakdown(costs, plan.strategy).evaluation;
   if (claimed.hasMetrics() != found.hasMetrics())
     return contradiction("the strategy found",
                          claimed.hasMetrics() ? "possible" : "impossible",
@@ -49,8 +49,8 @@ std::optional<Error> shardopt::verifyPlan(const cost::CostModel &costs,
       return contradiction(metric.name, number(metric.claimed),
                            number(metric.found));
   const cost::Limits &limits = costs.limits();
-  const bool isAtLimit = isClose(found.memoryGb * 1e9, limits.memoryBytes) ||
-                         isClose(found.latencyMs / 1e3, limits.latencySeconds);
+  bool isAtLimit = isClose(found.memoryGb * 1e9, limits.memoryBytes) ||
+                   isClose(found.latencyMs / 1e3, limits.latencySeconds);
   if (claimed.valid != found.valid && !isAtLimit)
     return contradiction("the strategy found",
                          claimed.valid ? "valid" : "invalid",
@@ -69,10 +69,9 @@ std::optional<Error> shardopt::verifyResult(const cost::CostModel &costs,
     return contradiction("the best strategy", "found", "invalid");
   if (!result.bound)
     return std::nullopt;
-  const double value =
-      search::Objective{goal, 0, 0}.value(result.best->evaluation);
-  const double bound = *result.bound;
-  const bool isBeyond =
+  double value = search::Objective{goal, 0, 0}.value(result.best->evaluation);
+  double bound = *result.bound;
+  bool isBeyond =
       search::isBetterValue(goal, value, bound) && !isClose(value, bound);
   if (isBeyond || (result.proved && !isClose(value, bound)))
     return Error{"the search says that no strategy is better than " +

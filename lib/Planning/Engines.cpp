@@ -69,7 +69,7 @@ static std::string number(int64_t value) { return std::to_string(value); }
 /// Attention by heads: of all engines.
 static std::optional<std::string> whyNotHeads(const Degrees &degrees,
                                               const EngineFacts &facts) {
-  const int64_t tp = degrees.tp, kv = facts.kvHeads;
+  int64_t tp = degrees.tp, kv = facts.kvHeads;
   if (facts.heads && facts.heads % tp != 0)
     return "tp " + number(tp) + " does not divide the " + number(facts.heads) +
            " query heads";
@@ -91,8 +91,8 @@ static std::optional<std::string> whyNotBlocks(const char *what,
 
 static std::optional<std::string> whyNotVllm(const Degrees &degrees,
                                              const EngineFacts &facts) {
-  const int64_t tp = degrees.tp, ep = degrees.ep, cp = degrees.cp;
-  const int64_t all = tp * degrees.dp;
+  int64_t tp = degrees.tp, ep = degrees.ep, cp = degrees.cp;
+  int64_t all = tp * degrees.dp;
   if (facts.experts) {
     if (ep != 1 && ep != all)
       return "ep " + number(ep) + " is neither 1 nor tp * dp " + number(all);
@@ -101,7 +101,7 @@ static std::optional<std::string> whyNotVllm(const Degrees &degrees,
              " 1 the engine uses exchange=gather, found all_to_all";
   }
   if (cp > 1 && facts.kvHeads) {
-    const int64_t kv = facts.kvHeads;
+    int64_t kv = facts.kvHeads;
     if (tp <= kv || cp > tp / kv)
       return "cp " + number(cp) + " exceeds tp / kv heads, " + number(tp) +
              " / " + number(kv);
@@ -122,7 +122,7 @@ static std::optional<std::string> whyNotVllm(const Degrees &degrees,
 
 static std::optional<std::string> whyNotSglang(const Degrees &degrees,
                                                const EngineFacts &facts) {
-  const int64_t ep = degrees.ep, all = degrees.tp * degrees.dp;
+  int64_t ep = degrees.ep, all = degrees.tp * degrees.dp;
   if (degrees.cp > 1)
     return "cp " + number(degrees.cp) + " is not 1";
   if (!facts.experts)
@@ -138,7 +138,7 @@ static std::optional<std::string> whyNotSglang(const Degrees &degrees,
 
 static std::optional<std::string> whyNotTrtllm(const Degrees &degrees,
                                                const EngineFacts &facts) {
-  const int64_t dp = degrees.dp, all = degrees.tp * dp;
+  int64_t dp = degrees.dp, all = degrees.tp * dp;
   if (facts.experts && dp != 1 && dp != all)
     return "dp " + number(dp) + " is neither 1 nor tp * dp " + number(all);
   if (degrees.cp > 1 && (dp > 1 || facts.isPrefill))
@@ -187,7 +187,7 @@ std::optional<std::string> shardopt::whyNoTransfer(Runner runner,
     return both("tp", prefill.tp, decode.tp) + ": neither divides the other";
   switch (*runner) {
   case Engine::Vllm: {
-    const bool isLatent = facts.kvHeads == 0;
+    bool isLatent = facts.kvHeads == 0;
     if (facts.hasStates && prefill.tp != decode.tp)
       return both("tp", prefill.tp, decode.tp) + ", and layers have states";
     if (!isLatent && !facts.hasStates && prefill.tp > decode.tp &&
@@ -218,7 +218,7 @@ std::optional<std::string> shardopt::whyNoTransfer(Runner runner,
 Dim shardopt::engineDim(Runner runner, const Degrees &degrees, size_t op,
                         const EngineFacts &facts) {
   const std::string &name = facts.ops[op];
-  const std::string last = name.substr(name.rfind('.') + 1);
+  std::string last = name.substr(name.rfind('.') + 1);
   // Its data parallel attention leaves dense layers on single devices.
   if (runner == Engine::Sglang && degrees.dp > 1 && facts.experts &&
       facts.isInDenseStack[op]) {
@@ -234,7 +234,7 @@ Dim shardopt::engineDim(Runner runner, const Degrees &degrees, size_t op,
 }
 
 static std::string spellDimValue(Dim dim) {
-  return dim == Dim::None ? "none" : std::to_string(static_cast<int>(dim));
+  return dim == Dim::None ? "none" : std::to_string(int(dim));
 }
 
 std::optional<std::string> shardopt::whyNotRun(Runner runner,
@@ -243,7 +243,7 @@ std::optional<std::string> shardopt::whyNotRun(Runner runner,
   if (auto reason = whyNotRun(runner, strategy.degrees, facts))
     return reason;
   for (size_t op = 0; op < strategy.dims.size(); ++op) {
-    const Dim dim = engineDim(runner, strategy.degrees, op, facts);
+    Dim dim = engineDim(runner, strategy.degrees, op, facts);
     if (strategy.dims[op] != dim)
       return "'" + facts.ops[op] + "' has dim " +
              spellDimValue(strategy.dims[op]) + ", expected " +
@@ -266,7 +266,7 @@ EngineSimulator::narrowed(const search::StrategySpace &space) const {
           reason = spell(degrees) + ": " + *found;
         return !found;
       });
-  const std::string name = spell(engine);
+  std::string name = spell(engine);
   if (!part)
     return Error{"'engine' is '" + name +
                  "', which runs no degrees of the space; of the first, " +
@@ -299,7 +299,7 @@ EngineSimulator::dimsOf(const Degrees &degrees,
     return std::nullopt;
   search::DimDomains narrowed;
   for (size_t op = 0; op < domains.size(); ++op) {
-    const Dim dim = engineDim(engine, degrees, op, facts);
+    Dim dim = engineDim(engine, degrees, op, facts);
     if (std::find(domains[op].begin(), domains[op].end(), dim) ==
         domains[op].end())
       return std::nullopt;

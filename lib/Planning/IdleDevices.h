@@ -26,10 +26,9 @@ public:
 
   Evaluation evaluate(const Strategy &strategy) const override {
     Evaluation evaluation = simulator->evaluate(strategy);
-    const int64_t devices = strategy.degrees.devices();
-    const auto used =
-        static_cast<double>(cost::replicasOn(available, devices) * devices);
-    evaluation.throughput *= used / static_cast<double>(available);
+    int64_t devices = strategy.degrees.devices();
+    auto used = double(cost::replicasOn(available, devices) * devices);
+    evaluation.throughput *= used / double(available);
     return evaluation;
   }
 

@@ -45,11 +45,11 @@ static std::optional<double> leastMemory(const Scenario &scenario,
   std::optional<double> least;
   // What fits at all does with the least batch.
   for (size_t grid = 0; grid < space.numGrids() && !stopRequested(); ++grid) {
-    const Degrees degrees = space.degreesOf(grid, 0);
+    Degrees degrees = space.degreesOf(grid, 0);
     if (!scenario.costs().fits(degrees))
       continue;
     const cost::CostModel &costs = scenario.costs();
-    const cost::DimsBound bound =
+    cost::DimsBound bound =
         costs.hasTrellises()
             ? cost::boundDims(cost::Tables(costs, degrees), sets, Goal::Latency)
             : cost::boundQuickly(costs, {degrees, std::nullopt, sets, nullptr},

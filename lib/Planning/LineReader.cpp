@@ -30,11 +30,10 @@ ErrorOr<std::vector<std::string_view>> LineReader::next() {
   while (lines.empty()) {
     block = std::move(unfinished);
     unfinished.clear();
-    const size_t kept = block.size();
+    size_t kept = block.size();
     block.resize(kept + blockBytes);
     errno = 0;
-    const size_t read =
-        std::fread(block.data() + kept, 1, blockBytes, file.get());
+    size_t read = std::fread(block.data() + kept, 1, blockBytes, file.get());
     if (std::ferror(file.get()))
       return cannotRead(path, errno);
     block.resize(kept + read);

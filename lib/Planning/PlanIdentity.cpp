@@ -36,7 +36,7 @@ static std::string spellDomains(const search::DimDomains &domains) {
   for (const search::DimDomain &domain : domains) {
     text += text.empty() ? "" : ",";
     for (Dim dim : domain)
-      text += std::to_string(static_cast<int>(dim));
+      text += std::to_string(int(dim));
   }
   return text;
 }

@@ -128,8 +128,8 @@ void ReportWriter::writePlan(const search::Plan &plan) {
   const Degrees &degrees = plan.strategy.degrees;
   if (degrees.dp != degrees.ep)
     json.member("etp", StageGrid(degrees).etp());
-  if (const int64_t available = scenario.costs().limits().available) {
-    const int64_t replicas = cost::replicasOn(available, degrees.devices());
+  if (int64_t available = scenario.costs().limits().available) {
+    int64_t replicas = cost::replicasOn(available, degrees.devices());
     json.member("replicas", replicas)
         .member("idle_devices", available - replicas * degrees.devices());
   }
@@ -176,7 +176,7 @@ void ReportWriter::writeFree() {
 
 /// Between what latency is, and what stands behind its parts.
 void ReportWriter::writeTrust(const cost::Breakdown &breakdown) {
-  const double latency = summary.plan->evaluation.latencyMs;
+  double latency = summary.plan->evaluation.latencyMs;
   json.key(scenario.isPrefill() ? "ttft_ms_range" : "tpot_ms_range");
   if (scenario.simulatorName() == "calibrated") {
     json.beginArray();
@@ -240,7 +240,7 @@ void ReportWriter::writeBaselines() {
 void ReportWriter::writeEngines() {
   if (!summary.tellsEngines)
     return;
-  const EngineFacts facts(scenario.model());
+  EngineFacts facts(scenario.model());
   json.key("engines").beginObject(json::Layout::Block);
   for (Engine engine : allEngines) {
     json.key(spell(engine)).beginObject(json::Layout::Block);
@@ -250,7 +250,7 @@ void ReportWriter::writeEngines() {
       json.member("why_not", reason.value_or(""));
     }
     json.key("best");
-    if (const auto &plan = summary.enginePlans[static_cast<size_t>(engine)]) {
+    if (const auto &plan = summary.enginePlans[size_t(engine)]) {
       json.beginObject();
       writePlan(*plan);
       json.endObject();
@@ -294,7 +294,7 @@ void ReportWriter::writeNextFeasible() {
   json.beginObject(json::Layout::Block);
   json.key("change")
       .beginObject()
-      .member("kind", kinds[static_cast<int>(change.kind)])
+      .member("kind", kinds[int(change.kind)])
       .member("from", change.from)
       .member("to", change.to)
       .endObject();

@@ -32,7 +32,7 @@ std::string shardopt::formatNumber(double value, int digits) {
 
 /// Three digits, and all of those before the point.
 static std::string threeDigits(double value) {
-  const double size = std::abs(value);
+  double size = std::abs(value);
   return fixed(value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
 }
 
@@ -41,8 +41,8 @@ static std::string threeDigits(double value) {
 //===----------------------------------------------------------------------===//
 
 bool shardopt::isCut(const cost::Node &node, const Degrees &degrees) {
-  const cost::Reads reads = node.op->reads();
-  const bool isOfExperts =
+  cost::Reads reads = node.op->reads();
+  bool isOfExperts =
       reads != cost::Reads::Rows && reads != cost::Reads::Sequences;
   return degrees.tp > 1 || (isOfExperts && StageGrid(degrees).etp() > 1);
 }
@@ -162,7 +162,7 @@ void TableWriter::collectColumns() {
     return; // the plan itself is the best that an engine runs
   }
   // The best that any engine would run.
-  const search::Objective objective = scenario.objective(summary.goal);
+  search::Objective objective = scenario.objective(summary.goal);
   std::optional<Engine> best;
   for (Engine engine : allEngines) {
     const auto &plan = summary.enginePlans[size_t(engine)];
@@ -177,7 +177,7 @@ void TableWriter::collectColumns() {
 
 /// Without experts, engines call `ep` dp.
 std::string TableWriter::headingOf(Degree degree) const {
-  const bool isDp =
+  bool isDp =
       summary.tellsEngines && !scenario.hasExperts() && degree == Degree::Ep;
   return std::string(spell(degree)) + (isDp ? " (dp)" : "");
 }
@@ -218,7 +218,7 @@ void TableWriter::writeColumns() {
   addRow("devices", [](const Column &column) {
     return std::to_string(column.plan->strategy.degrees.devices());
   });
-  if (const int64_t available = scenario.costs().limits().available) {
+  if (int64_t available = scenario.costs().limits().available) {
     auto replicas = [available](const Column &column) {
       return cost::replicasOn(available,
                               column.plan->strategy.degrees.devices());
@@ -235,8 +235,7 @@ void TableWriter::writeColumns() {
   table.addBlank();
 
   const std::vector<std::string> &names = scenario.opNames();
-  const std::vector<const cost::Node *> nodes =
-      scenario.model().nodesByVariable();
+  std::vector<const cost::Node *> nodes = scenario.model().nodesByVariable();
   addRow("op sharding", [](const Column &) { return ""; });
   for (size_t op = 0; op < std::min(names.size(), maxOpRows); ++op)
     addRow("  " + names[op], [&](const Column &column) {
@@ -283,7 +282,7 @@ void TableWriter::writeMemory(const cost::Breakdown &breakdown) {
                 ", the fullest of " + std::to_string(breakdown.stageMs.size())
           : "";
   table.add({"memory per device" + stage, "GB", "%"});
-  const double capacity = scenario.memoryCapacityGb();
+  double capacity = scenario.memoryCapacityGb();
   auto addPart = [&](const char *name, double gb) {
     table.add({name, threeDigits(gb), fixed(100 * gb / capacity, 1)});
   };
@@ -328,12 +327,12 @@ void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
   };
   // Over one device an activation has no layout to speak of.
   const Degrees &degrees = summary.plan->strategy.degrees;
-  const bool isAnyCut = degrees.tp > 1 || StageGrid(degrees).etp() > 1;
+  bool isAnyCut = degrees.tp > 1 || StageGrid(degrees).etp() > 1;
   std::vector<std::string> layouts;
   auto spellLayout = [&](const cost::OpBreakdown &op) -> std::string {
     if (!isAnyCut)
       return "-";
-    const std::string layout = cost::spell(op.layout);
+    std::string layout = cost::spell(op.layout);
     if (std::find(layouts.begin(), layouts.end(), layout) == layouts.end())
       layouts.push_back(layout);
     return layout;
@@ -369,7 +368,7 @@ void TableWriter::writeTimes(const cost::Breakdown &breakdown) {
 
 /// What stands behind times that are those of measured kernels.
 void TableWriter::writeTrust(const cost::Breakdown &breakdown) {
-  const double latency = summary.plan->evaluation.latencyMs;
+  double latency = summary.plan->evaluation.latencyMs;
   text += "\n  interval  " +
           std::string(scenario.isPrefill() ? "TTFT" : "TPOT") + " of " +
           formatNumber(latency * breakdown.low, 3) + " to " +
@@ -422,7 +421,7 @@ void TableWriter::writeVerdict() {
   if (!summary.batches.empty())
     fact("batches", summary.batches);
   if (summary.tellsEngines && summary.plan) {
-    const EngineFacts facts(scenario.model());
+    EngineFacts facts(scenario.model());
     std::string runners;
     for (Engine engine : allEngines)
       if (!whyNotRun(engine, summary.plan->strategy, facts))

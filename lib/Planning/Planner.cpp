@@ -116,7 +116,7 @@ private:
 ErrorOr<bool> Planner::givesMask() const {
   const std::string &mask = request.options.mask;
   if (mask.empty())
-    return static_cast<bool>(isHopeless);
+    return bool(isHopeless);
   ErrorOr<bool> isWanted = parseChoice<bool>(
       "agent-mask", mask, {{"memory", true}, {"none", false}});
   if (isWanted && *isWanted && !isHopeless)
@@ -171,7 +171,7 @@ uint64_t Planner::readFirstBudget() const {
       request.checkpoint.empty()
           ? std::nullopt
           : search::EvaluationLog::readIdentity(request.checkpoint, "budget");
-  const uint64_t first = text ? std::strtoull(text->c_str(), nullptr, 10) : 0;
+  uint64_t first = text ? std::strtoull(text->c_str(), nullptr, 10) : 0;
   return first ? std::min(first, budget) : budget;
 }
 
@@ -282,8 +282,7 @@ ErrorOr<PlanSummary> Planner::run() {
   summary.goal = request.goal;
   summary.seed = request.seed;
   summary.accounting = request.accounting;
-  const bool isPrefill =
-      scenario.model().workload.phase == cost::Phase::Prefill;
+  bool isPrefill = scenario.model().workload.phase == cost::Phase::Prefill;
   if (scenario.costs().division() == cost::StageDivision::Balanced &&
       isPrefill && request.goal == search::Goal::Latency)
     return Error{"'partition' is 'balanced' and 'objective' is 'latency', "
@@ -361,7 +360,7 @@ void Planner::findOthers(const search::StrategySpace &space) {
       searches.push_back([this, runner, &space](unsigned threads) {
         findEnginePlan(runner, space, threads);
       });
-  const auto count = unsigned(searches.size());
+  auto count = unsigned(searches.size());
   parallelFor(count, request.threads, [&](size_t i) {
     searches[i](std::max(1u, request.threads / count));
   });
@@ -370,8 +369,7 @@ void Planner::findOthers(const search::StrategySpace &space) {
 void Planner::findBaseline(search::MegatronVariant variant,
                            const search::StrategySpace &space,
                            unsigned threads) {
-  std::optional<search::Plan> &plan =
-      summary.baselines[static_cast<size_t>(variant)];
+  std::optional<search::Plan> &plan = summary.baselines[size_t(variant)];
   plan = search::findOptimumWithin(bounded, megatronSpace(variant, space),
                                    *scenario.simulator().decomposition(),
                                    request.goal, threads,
@@ -384,15 +382,14 @@ void Planner::findBaseline(search::MegatronVariant variant,
 /// of the whole were bounded, these.
 void Planner::findEnginePlan(Engine runner, const search::StrategySpace &space,
                              unsigned threads) {
-  const EngineSimulator only(scenario.simulator(), runner,
-                             EngineFacts(scenario.model()));
+  EngineSimulator only(scenario.simulator(), runner,
+                       EngineFacts(scenario.model()));
   ErrorOr<search::StrategySpace> part = space;
   if (bounded.empty())
     part = only.narrowed(space);
   if (!part)
     return;
-  std::optional<search::Plan> &plan =
-      summary.enginePlans[static_cast<size_t>(runner)];
+  std::optional<search::Plan> &plan = summary.enginePlans[size_t(runner)];
   plan = search::findOptimumWithin(bounded, *part, only, request.goal, threads,
                                    [this] { return isStopped(); })
              .best;
@@ -403,7 +400,7 @@ void Planner::findEnginePlan(Engine runner, const search::StrategySpace &space,
 void Planner::preferEngine() {
   if (request.runnableLoss <= 0 || !summary.plan || isStopped())
     return;
-  const EngineFacts facts(scenario.model());
+  EngineFacts facts(scenario.model());
   std::optional<Engine> best;
   for (Engine runner : allEngines) {
     if (!whyNotRun(runner, summary.plan->strategy, facts))
@@ -460,7 +457,7 @@ void Planner::explainInfeasible(const search::StrategySpace &space) {
           explainInvalid(scenario, *summary.search.leastViolating);
     return;
   }
-  const auto stopRequested = [this] { return isStopped(); };
+  auto stopRequested = [this] { return isStopped(); };
   search::Plan closest =
       findClosest(scenario, space, request.threads, stopRequested);
   if (closest.evaluation.valid || isStopped())

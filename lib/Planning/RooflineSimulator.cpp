@@ -45,7 +45,7 @@ RooflineSimulator::setsOf(const search::DimDomains &domains) {
   for (const search::DimDomain &domain : domains) {
     cost::DimSet set = 0;
     for (Dim dim : domain)
-      set |= 1 << static_cast<unsigned>(dim);
+      set |= 1 << unsigned(dim);
     sets.push_back(set);
   }
   return sets;
@@ -62,9 +62,9 @@ search::DegreeBound RooflineSimulator::bound(const Degrees &degrees,
                                              search::Goal goal) const {
   if (!costs.fits(degrees))
     return {Reason::Structural, 0};
-  const Lease lease(*this);
-  const std::vector<cost::DimSet> sets = setsOf(domains);
-  const cost::DimsBound bound =
+  Lease lease(*this);
+  std::vector<cost::DimSet> sets = setsOf(domains);
+  cost::DimsBound bound =
       usesTrellises
           ? cost::boundDims(*tables.get(degrees, lease.get()), sets, goal)
           : cost::boundQuickly(
@@ -80,12 +80,12 @@ RooflineSimulator::boundBatches(const Degrees &least, int64_t most,
                                 search::Goal goal, bool isQuick) const {
   if (!costs.fits(least))
     return search::DegreeBound{Reason::Structural, 0};
-  const Lease lease(*this);
-  const std::vector<cost::DimSet> sets = setsOf(domains);
+  Lease lease(*this);
+  std::vector<cost::DimSet> sets = setsOf(domains);
   auto bound = [&](bool wholeSequences) {
-    const cost::TableRequest request{
-        least, cost::BatchRange{most, wholeSequences}, sets, lease.get()};
-    const cost::DimsBound found =
+    cost::TableRequest request{least, cost::BatchRange{most, wholeSequences},
+                               sets, lease.get()};
+    cost::DimsBound found =
         isQuick || !usesTrellises
             ? cost::boundQuickly(costs, request, goal)
             : cost::boundDims(cost::Tables(costs, request), sets, goal);
@@ -93,22 +93,21 @@ RooflineSimulator::boundBatches(const Degrees &least, int64_t most,
   };
   // In decode all sequences are whole. Nothing is sharded on tokens over one
   // device, or where cp asks for heads.
-  const cost::Context context = costs.context(least);
+  cost::Context context = costs.context(least);
   if (!context.isPrefill() || least.tp == 1 || least.cp > 1)
     return bound(context.wholeSequences);
   Degrees last = least;
   last.batch = most;
-  const int64_t fewest = context.microBatch;
-  const int64_t largest = costs.context(last).microBatch;
-  const bool maybeWhole = largest / least.tp * least.tp >= fewest;
+  int64_t fewest = context.microBatch;
+  int64_t largest = costs.context(last).microBatch;
+  bool maybeWhole = largest / least.tp * least.tp >= fewest;
   if (!maybeWhole || fewest == largest)
     return bound(maybeWhole);
   search::DegreeBound result = bound(false);
-  const search::DegreeBound other = bound(true);
-  const bool isBetter =
-      result.infeasible != Reason::None ||
-      (other.infeasible == Reason::None &&
-       search::isBetterValue(goal, other.bound, result.bound));
+  search::DegreeBound other = bound(true);
+  bool isBetter = result.infeasible != Reason::None ||
+                  (other.infeasible == Reason::None &&
+                   search::isBetterValue(goal, other.bound, result.bound));
   return isBetter ? other : result;
 }
 
@@ -122,14 +121,14 @@ std::optional<search::Plan>
 RooflineSimulator::solve(const Degrees &degrees,
                          const search::DimDomains &domains, search::Goal goal,
                          std::optional<double> incumbent) const {
-  const Lease lease(*this);
+  Lease lease(*this);
   std::optional<cost::Optimum> optimum;
   Degrees chosen = degrees;
   if (usesTrellises) {
     optimum = cost::optimalDims(*tables.get(degrees, lease.get()),
                                 setsOf(domains), goal, incumbent);
   } else if (costs.fits(degrees)) {
-    const std::vector<cost::DimSet> sets = setsOf(domains);
+    std::vector<cost::DimSet> sets = setsOf(domains);
     selection::ChoiceResult found;
     if (costs.balancesStages(degrees)) {
       selection::BalancedChoice balanced =
@@ -137,11 +136,11 @@ RooflineSimulator::solve(const Degrees &degrees,
       found = std::move(balanced.choice);
       chosen.stages = std::move(balanced.cut);
     } else {
-      const selection::StrategyGraph graph(costs, degrees, sets);
+      selection::StrategyGraph graph(costs, degrees, sets);
       found = selection::optimalChoice(graph, goal, incumbent);
     }
     if (!found.proved && found.bound) {
-      const double quick = bound(degrees, domains, goal).bound;
+      double quick = bound(degrees, domains, goal).bound;
       if (search::isBetterValue(goal, *found.bound, quick))
         found.bound = quick;
       std::lock_guard<std::mutex> lock(mutex);

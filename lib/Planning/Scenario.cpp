@@ -108,7 +108,7 @@ Scenario::create(std::string name, cost::Model model,
        {"balanced", cost::StageDivision::Balanced}});
   if (!division)
     return division.error();
-  const bool isBalanced = *division == cost::StageDivision::Balanced;
+  bool isBalanced = *division == cost::StageDivision::Balanced;
   if (isBalanced && !choice->source())
     return Error{"'partition' is 'balanced' and 'simulator' is '" +
                  options.simulator +
@@ -145,7 +145,7 @@ Scenario::create(std::string name, cost::Model model,
   scenario->cluster = std::move(timing->machine);
   scenario->time = timing->time;
   scenario->skew = timing->skew;
-  const bool isPrefill = model.workload.phase == cost::Phase::Prefill;
+  bool isPrefill = model.workload.phase == cost::Phase::Prefill;
   scenario->slo = isPrefill ? *ttft : *tpot;
   if ((isPrefill ? options.sloTpotMs : options.sloTtftMs) != 0 && options.warn)
     options.warn(isPrefill ? "'slo-tpot-ms' has no effect on prefill"
@@ -174,9 +174,9 @@ Scenario::create(std::string name, cost::Model model,
 }
 
 double Scenario::lowerBoundMs(const Strategy &strategy) const {
-  const cost::CostModel atPeaks(
-      model(), std::make_shared<cost::LowerBound>(cluster), std::nullopt,
-      costModel->limits(), costModel->division());
+  cost::CostModel atPeaks(model(), std::make_shared<cost::LowerBound>(cluster),
+                          std::nullopt, costModel->limits(),
+                          costModel->division());
   return cost::breakdown(atPeaks, strategy).evaluation.latencyMs;
 }
 

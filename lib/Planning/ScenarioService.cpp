@@ -70,7 +70,7 @@ LatencyKey ScenarioService::latencyKey() const { return scenario.latencyKey(); }
 /// dims none.
 static search::DimDomain legalDims(const Scenario &scenario, size_t op) {
   search::DimDomain legal;
-  const search::SpaceFacts facts = scenario.spaceFacts();
+  search::SpaceFacts facts = scenario.spaceFacts();
   for (Dim dim : facts.choices[op]) {
     Strategy strategy;
     strategy.dims.assign(scenario.opNames().size(), Dim::None);
@@ -104,7 +104,7 @@ void ScenarioService::describe(json::Writer &writer) const {
   for (size_t op = 0; op < scenario.opNames().size(); ++op) {
     writer.key(scenario.opNames()[op]).beginArray();
     for (Dim dim : legalDims(scenario, op))
-      writer.value(static_cast<int>(dim));
+      writer.value(int(dim));
     writer.endArray();
   }
   writer.endObject().endObject();

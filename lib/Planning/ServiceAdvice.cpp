@@ -31,15 +31,15 @@ static void setDevices(ServiceGoal &goal, const Sides &sides, int64_t devices) {
 
 /// How many GPUs may serve the rate of `goal`, by what fewer do at most.
 static int64_t nextSize(const Asked &asked, ServiceGoal goal) {
-  const int64_t domain = asked.domain(), now = goal.devices;
-  const double rate = goal.rate;
+  int64_t domain = asked.domain(), now = goal.devices;
+  double rate = goal.rate;
   goal.rate = 0;
-  const ServiceSummary any = asked.under(goal);
+  ServiceSummary any = asked.under(goal);
   if (!any.best())
     return now < domain ? std::min(domain, 2 * now)
                         : (2 * now + domain - 1) / domain * domain;
-  const double need = double(now) * rate / any.best()->requestsPerSecond;
-  const auto domains = int64_t(std::ceil(need / double(domain)));
+  double need = double(now) * rate / any.best()->requestsPerSecond;
+  auto domains = int64_t(std::ceil(need / double(domain)));
   return std::max({now + 1, std::min(domains * domain, 4 * now),
                    std::min(domain, 2 * now)});
 }
@@ -59,7 +59,7 @@ static bool isHopeless(const Asked &asked, ServiceGoal goal,
 /// Within so many GPUs of each machine nothing that is better is left out: what
 /// costs no more than `plan` takes no more of either.
 static int64_t enoughFor(const ServicePlan &plan, const ServiceGoal &goal) {
-  const double least = std::min(goal.price, goal.prefillPrice);
+  double least = std::min(goal.price, goal.prefillPrice);
   return int64_t(std::ceil(plan.costUnder(goal) / least - 1e-9));
 }
 
@@ -68,11 +68,10 @@ static int64_t enoughFor(const ServicePlan &plan, const ServiceGoal &goal) {
 /// of whole domains that has.
 static ServiceSummary withoutOthers(const Asked &asked, ServiceSummary found,
                                     int64_t devices) {
-  const ServicePlan plan = *found.best();
-  const int64_t domain = asked.domain();
-  const int64_t apart =
-      plan.prefillMachine.empty() ? 0 : plan.prefill->devices();
-  const int64_t own = plan.usedDevices() - apart;
+  ServicePlan plan = *found.best();
+  int64_t domain = asked.domain();
+  int64_t apart = plan.prefillMachine.empty() ? 0 : plan.prefill->devices();
+  int64_t own = plan.usedDevices() - apart;
   for (int64_t domains = 0; domains * domain < devices + domain; ++domains) {
     auto rounded = [&](int64_t used) {
       return domains ? ((used + domain - 1) / domain + domains - 1) * domain
@@ -110,7 +109,7 @@ static ServiceSummary sizeWithin(const Asked &asked, int64_t most) {
       devices = std::min(most, nextSize(asked, goal));
       continue;
     }
-    const int64_t enough = std::min(most, enoughFor(*found.best(), goal));
+    int64_t enough = std::min(most, enoughFor(*found.best(), goal));
     if (enough > devices) {
       devices = enough;
       continue;
@@ -229,7 +228,7 @@ void Adviser::relax(const char *what, LatencyLimit ServiceGoal::*limit,
   (looser.*limit).ms *= 1.1;
   if (!std::isfinite((looser.*limit).ms))
     return;
-  const ServiceSummary found = asked.under(looser);
+  ServiceSummary found = asked.under(looser);
   if (found.best())
     add(what, "", (looser.*limit).ms, *found.best());
 }
@@ -245,7 +244,7 @@ service::nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
   ServiceProof effort;
   auto isMet = [&](double ms) {
     (looser.*limit).ms = ms;
-    const ServiceSummary found = asked.under(looser);
+    ServiceSummary found = asked.under(looser);
     effort += found.proof;
     const ServicePlan *plan = found.best();
     // What attains a rate exactly is between whole numbers of requests in
@@ -268,7 +267,7 @@ service::nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
       return std::nullopt;
   }
   while (best->ms > 1.01 * low && !isOver()) {
-    const double middle = std::sqrt(low * best->ms);
+    double middle = std::sqrt(low * best->ms);
     if (!isMet(middle))
       low = middle;
   }
@@ -298,8 +297,8 @@ void Adviser::moreDevices(const ServicePlan *plan) {
   constexpr int64_t mostTimes = 8;
   int64_t low = goal.devices, high = low;
   std::optional<ServiceSummary> best;
-  const int64_t most = plan ? low + 2 * asked.domain()
-                            : mostTimes * std::max(low, asked.domain());
+  int64_t most = plan ? low + 2 * asked.domain()
+                      : mostTimes * std::max(low, asked.domain());
   for (int64_t step = 1; !best && high < most; step *= 2) {
     high = std::min(most, low + step);
     ServiceSummary found = at(high);
@@ -311,7 +310,7 @@ void Adviser::moreDevices(const ServicePlan *plan) {
   if (!best)
     return;
   while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
+    int64_t middle = low + (high - low) / 2;
     ServiceSummary found = at(middle);
     if (isEnough(found)) {
       best = std::move(found);
@@ -379,7 +378,7 @@ void Adviser::rescue() {
   if (goal.rate > 0) {
     ServiceGoal any = goal;
     any.rate = 0;
-    const ServiceSummary found = asked.under(any);
+    ServiceSummary found = asked.under(any);
     if (found.best())
       add("rate", "", found.best()->requestsPerSecond, *found.best());
   }

@@ -31,8 +31,8 @@ static double stepsOf(const cost::ServingLoad &load) {
 static double burstAt(double burst, int percentile) {
   if (percentile == 0)
     return burst / 2;
-  const double share = std::min(1.0, burst);
-  const double late = percentile / 100.0 - (1 - share);
+  double share = std::min(1.0, burst);
+  double late = percentile / 100.0 - (1 - share);
   return late > 0 ? late / share * (burst / share) : 0;
 }
 
@@ -60,7 +60,7 @@ AnswerCurve::AnswerCurve(const Layout &layout,
 
 double AnswerCurve::seconds(double sequences) const {
   cost::StepMix mix;
-  mix.sequences = sequences / static_cast<double>(workers->degrees.pp);
+  mix.sequences = sequences / double(workers->degrees.pp);
   mix.context = context;
   mix.drafts = drafts;
   return steps *
@@ -87,37 +87,36 @@ static double rateWithin(double rate, double first, double answer, double wait,
 /// and decode workers end `decoded` a second; `isFull` where more have no room.
 static double rateAt(double decoded, bool isFull, double answer,
                      const PrefillPower &prefill, const LoadLimits &limits) {
-  const double first = prefill.first + limits.held * answer;
+  double first = prefill.first + limits.held * answer;
   if (first > limits.first)
     return 0;
-  const double rate = std::min(decoded, prefill.rate);
+  double rate = std::min(decoded, prefill.rate);
   auto within = [&](double wait) {
     return slack * rateWithin(rate, first, answer, wait, prefill, limits);
   };
-  const double mean = limits.meanWait;
+  double mean = limits.meanWait;
   if (isFull || limits.limitWait <= mean)
     return within(std::min(limits.limitWait, mean));
   // Where workers are busy, all wait alike, and longer than a burst does in the
   // mean.
-  const bool isBusy =
-      (!prefill.isExact || decoded * slack >= prefill.rate) &&
-      mean * answer <= (limits.first * (1 - mean) - first) * slack;
+  bool isBusy = (!prefill.isExact || decoded * slack >= prefill.rate) &&
+                mean * answer <= (limits.first * (1 - mean) - first) * slack;
   return isBusy ? within(mean) : within(limits.limitWait);
 }
 
 AnswerCurve::Top AnswerCurve::top(double count, const PrefillPower &prefill,
                                   const LoadLimits &limits) const {
-  const double groups = count * workers->worker.groups();
+  double groups = count * workers->worker.groups();
   Top top;
   for (size_t i = 0; i < points.size(); ++i) {
-    const double answer = points[i].seconds;
+    double answer = points[i].seconds;
     if (answer > limits.answer)
       break;
     auto rate = [&](double sequences) {
       return rateAt(groups * sequences / answer, sequences >= room, answer,
                     prefill, limits);
     };
-    const double bound = rate(most(i));
+    double bound = rate(most(i));
     if (bound > top.bound) {
       top.bound = bound;
       top.piece = i;
@@ -130,8 +129,8 @@ AnswerCurve::Top AnswerCurve::top(double count, const PrefillPower &prefill,
 /// The number between `low` and `high` that others will split at, too: halves
 /// of as few octaves as are near the middle.
 static double splitOf(double low, double high) {
-  const double from = std::log2(low), to = std::log2(high);
-  const double grain = std::exp2(std::floor(std::log2((to - from) / 2)));
+  double from = std::log2(low), to = std::log2(high);
+  double grain = std::exp2(std::floor(std::log2((to - from) / 2)));
   return std::exp2(std::round((from + to) / 2 / grain) * grain);
 }
 
@@ -141,16 +140,16 @@ bool AnswerCurve::refine(double count, const PrefillPower &prefill,
   constexpr size_t mostPoints = 128; // a plateau is told by its loads
   if (points.size() >= mostPoints)
     return false;
-  const Top found = top(count, prefill, limits);
-  const double low = points[found.piece].sequences, high = most(found.piece);
+  Top found = top(count, prefill, limits);
+  double low = points[found.piece].sequences, high = most(found.piece);
   if (found.bound <= near * found.attained || high <= near * low)
     return false;
   // Stages work on parts of the sequences, and share their steps.
-  const auto stages = static_cast<double>(workers->degrees.pp);
-  const double middle = stages * splitOf(low / stages, high / stages);
+  auto stages = double(workers->degrees.pp);
+  double middle = stages * splitOf(low / stages, high / stages);
   if (!(low < middle && middle < high))
     return false;
-  points.insert(points.begin() + static_cast<ptrdiff_t>(found.piece) + 1,
+  points.insert(points.begin() + ptrdiff_t(found.piece) + 1,
                 {middle, seconds(middle)});
   return true;
 }
@@ -164,7 +163,7 @@ void PrefillReach::add(const PrefillPower &one, int64_t devicesEach,
   for (int64_t count = 1; count <= most && count * devicesEach <= devices();
        ++count) {
     double &rate = rates[size_t(count * devicesEach)];
-    rate = std::max(rate, static_cast<double>(count) * one.rate);
+    rate = std::max(rate, double(count) * one.rate);
   }
   first = std::min(first, one.first);
 }

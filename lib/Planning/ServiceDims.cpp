@@ -85,7 +85,7 @@ void DimsOfRole::improve(std::vector<Dim> dims) {
   for (size_t op = 0; op < nodes.size(); ++op)
     if (!isCut(*nodes[op], degrees))
       dims[op] = usual[op];
-  const Layout first = side.layout(degrees, dims);
+  Layout first = side.layout(degrees, dims);
   std::vector<double> costs = costsOf(first);
   if (costs.empty())
     return;
@@ -94,15 +94,15 @@ void DimsOfRole::improve(std::vector<Dim> dims) {
     isBetter = false;
     for (size_t op = 0; op < nodes.size(); ++op)
       for (const cost::DimChoice &choice : nodes[op]->op->choices()) {
-        const Dim before = dims[op];
+        Dim before = dims[op];
         if (choice.dim == before || !isCut(*nodes[op], degrees))
           continue;
         dims[op] = choice.dim;
-        const Layout layout = side.layout(degrees, dims);
+        Layout layout = side.layout(degrees, dims);
         std::vector<double> others = costsOf(layout);
-        const double found = !others.empty() && isAnyLess(others, costs)
-                                 ? served(layout, reached)
-                                 : 0;
+        double found = !others.empty() && isAnyLess(others, costs)
+                           ? served(layout, reached)
+                           : 0;
         if (found > reached * (1 + 1e-9)) {
           reached = found;
           costs = std::move(others);
@@ -125,8 +125,8 @@ public:
   PlanDims(const ServiceSummary &summary, const Sides &sides,
            const ServicePlan &plan)
       : summary(summary), goal(summary.goal), sides(sides), plan(plan),
-        given(givenBy(plan)), each(plan.decode.sequences /
-                                   static_cast<double>(plan.decode.degrees.dp)),
+        given(givenBy(plan)),
+        each(plan.decode.sequences / double(plan.decode.degrees.dp)),
         chunk(std::min(sides.engine.chunkTokens, goal.load.inputTokens)) {}
 
   std::optional<FreeDims> find();
@@ -156,8 +156,8 @@ static std::optional<std::vector<Dim>>
 leastDims(const Side &side, const Degrees &degrees, const cost::StepMix &mix) {
   if (mix.tokens > 0 && mix.sequences > 0)
     return std::nullopt;
-  const bool isPrefill = mix.tokens > 0;
-  const double sequences = mix.sequences * static_cast<double>(degrees.pp);
+  bool isPrefill = mix.tokens > 0;
+  double sequences = mix.sequences * double(degrees.pp);
   return side.leastDims(
       degrees,
       {isPrefill ? cost::Phase::Prefill : cost::Phase::Decode,
@@ -169,7 +169,7 @@ leastDims(const Side &side, const Degrees &degrees, const cost::StepMix &mix) {
 void PlanDims::choose(const char *name, const Side &side, GivenRole &role,
                       std::vector<cost::StepMix> mixes,
                       DimsOfRole::Served served) {
-  const std::vector<Dim> usual = side.dimsOf(std::nullopt, role.degrees);
+  std::vector<Dim> usual = side.dimsOf(std::nullopt, role.degrees);
   DimsOfRole dims(side, role.degrees, usual, std::move(served), mixes);
   dims.improve(usual);
   for (const cost::StepMix &mix : mixes)
@@ -178,7 +178,7 @@ void PlanDims::choose(const char *name, const Side &side, GivenRole &role,
   if (dims.dims() == usual)
     return;
   role.dims = dims.dims();
-  const std::vector<std::string> ops = side.costs().model().opNames();
+  std::vector<std::string> ops = side.costs().model().opNames();
   for (size_t op = 0; op < ops.size(); ++op)
     if (role.dims[op] != usual[op])
       found.changed.push_back({name, ops[op], dims.spell(op)});
@@ -186,7 +186,7 @@ void PlanDims::choose(const char *name, const Side &side, GivenRole &role,
 
 cost::StepMix PlanDims::mixOf(double sequences, double tokens) const {
   cost::StepMix mix;
-  mix.sequences = sequences / static_cast<double>(plan.decode.degrees.pp);
+  mix.sequences = sequences / double(plan.decode.degrees.pp);
   mix.context = longestOf(goal);
   mix.drafts = goal.load.traits.drafts;
   mix.tokens = tokens;
@@ -197,13 +197,13 @@ cost::StepMix PlanDims::mixOf(double sequences, double tokens) const {
 
 void PlanDims::chooseTogether() {
   auto served = [this](const Layout &layout, double known) {
-    const cost::AggregatedLoop loop(layout.worker, sides.engine, goal.load);
+    cost::AggregatedLoop loop(layout.worker, sides.engine, goal.load);
     ServiceProof proof;
     ServiceShortage shortage;
     Loads<cost::AggregatedLoop> loads(loop, goal, proof, shortage);
-    const auto most = static_cast<int64_t>(loop.room());
-    const auto workers = static_cast<double>(plan.decode.workers);
-    const std::optional<Point> best =
+    auto most = int64_t(loop.room());
+    auto workers = double(plan.decode.workers);
+    std::optional<Point> best =
         goal.load.concurrency <= 0 ? loads.best(most, known)
         : most > 0                 ? loads.at(goal.load.concurrency / workers)
                                    : std::nullopt;
@@ -218,11 +218,11 @@ void PlanDims::chooseApart() {
       sides.prefill && given.isElsewhere ? *sides.prefill : *sides.decode;
   choose("prefill", reads, *given.prefill, {mixOf(0, chunk)},
          [this](const Layout &layout, double) {
-           const cost::DisaggregatedLoop alone(
-               {layout.worker, 1}, {layout.worker, 1}, sides.engine, goal.load);
+           cost::DisaggregatedLoop alone({layout.worker, 1}, {layout.worker, 1},
+                                         sides.engine, goal.load);
            return alone.hasRoom() ? alone.prefillRate() : 0;
          });
-  const cost::StepMix step = mixOf(each, 0);
+  cost::StepMix step = mixOf(each, 0);
   choose("decode", *sides.decode, given.decode, {step},
          [this, step](const Layout &layout, double) {
            return layout.worker.room(step.context) < each

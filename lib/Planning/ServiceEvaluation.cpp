@@ -35,7 +35,7 @@ static ServiceRole roleOf(const Layout &layout, int64_t workers,
   role.inFlight = admitted * layout.worker.groups();
   double fullest = 0;
   for (const cost::StageMemory &stage : layout.steps->memory(context)) {
-    const double cached = admitted * stage.cache;
+    double cached = admitted * stage.cache;
     if (stage.weights + cached <= fullest)
       continue;
     fullest = stage.weights + cached;
@@ -62,10 +62,10 @@ static ServiceRole decodeRoleOf(const Layout &layout, int64_t workers,
 static ServicePlan withRate(ServicePlan plan, double rate,
                             const ServiceGoal &goal) {
   // At a rate what arrives is served, and not what could be.
-  const bool isEnough = goal.rate > 0 && rate >= goal.rate * (1 - 1e-9);
+  bool isEnough = goal.rate > 0 && rate >= goal.rate * (1 - 1e-9);
   plan.requestsPerSecond = isEnough ? goal.rate : rate;
   plan.tokensPerDevice = plan.requestsPerSecond * goal.load.outputTokens /
-                         static_cast<double>(goal.allDevices());
+                         double(goal.allDevices());
   return plan;
 }
 
@@ -73,7 +73,7 @@ ServicePlan service::planTogether(const Layout &layout, int64_t workers,
                                   double concurrency,
                                   const cost::ServingTimes &times,
                                   const ServiceGoal &goal) {
-  const auto count = static_cast<double>(workers);
+  auto count = double(workers);
   ServicePlan plan;
   plan.times = times;
   plan.concurrency = concurrency * count;
@@ -85,8 +85,8 @@ ServicePlan service::planApart(const PairOfRoles &roles, double concurrency,
                                const cost::ServingTimes &times,
                                const cost::ServingEngine &engine,
                                const ServiceGoal &goal) {
-  const cost::DisaggregatedLoop loop(
-      {roles.prefill.worker, 1}, {roles.decode.worker, 1}, engine, goal.load);
+  cost::DisaggregatedLoop loop({roles.prefill.worker, 1},
+                               {roles.decode.worker, 1}, engine, goal.load);
   ServicePlan plan;
   plan.times = times;
   plan.concurrency = concurrency;
@@ -108,12 +108,12 @@ std::optional<std::string> GivenService::error() const {
   constexpr int64_t most = 100000;
   auto errorOf = [](const GivenRole &role,
                     const char *name) -> std::optional<std::string> {
-    const std::string place = std::string("'") + name + ".";
+    std::string place = std::string("'") + name + ".";
     if (role.workers < 1 || role.workers > most)
       return place + "workers' is " + std::to_string(role.workers) +
              ", expected a whole number from 1 to " + std::to_string(most);
     for (Degree degree : allDegrees)
-      if (const int64_t value = role.degrees[degree];
+      if (int64_t value = role.degrees[degree];
           value < 1 || value > infoOf(degree).most)
         return place + spell(degree) + "' is " + std::to_string(value) +
                ", expected " + wantedOf(degree);
@@ -193,7 +193,7 @@ std::optional<Layout> Judging::layoutOf(const GivenRole &role, const Side &side,
     breach("engine", name,
            "'" + std::string(spell(summary.engine)) +
                "' cannot run it: " + *why);
-  const double context = isPrefill ? goal.load.inputTokens : longestOf(goal);
+  double context = isPrefill ? goal.load.inputTokens : longestOf(goal);
   if (layout->worker.room(context) > 0)
     return std::move(*layout);
   breach("memory", name,
@@ -205,10 +205,9 @@ std::optional<Layout> Judging::layoutOf(const GivenRole &role, const Side &side,
 }
 
 void Judging::checkPlaces() {
-  const int64_t ofDecode = given.decode.degrees.devices();
-  const int64_t ofPrefill =
-      given.prefill ? given.prefill->degrees.devices() : 1;
-  const int64_t prefills = given.prefill ? given.prefill->workers : 0;
+  int64_t ofDecode = given.decode.degrees.devices();
+  int64_t ofPrefill = given.prefill ? given.prefill->degrees.devices() : 1;
+  int64_t prefills = given.prefill ? given.prefill->workers : 0;
   auto check = [&](const char *role, int64_t taken, int64_t all, bool hasPlaces,
                    int64_t domain) {
     if (taken > all)
@@ -221,7 +220,7 @@ void Judging::checkPlaces() {
                  " devices in NVLink domains of " + std::to_string(domain) +
                  ": a worker smaller than a domain must lie in one");
   };
-  const int64_t domain = sides.decode->domainSize();
+  int64_t domain = sides.decode->domainSize();
   if (given.prefill && isElsewhere() && goal.prefillDevices > 0) {
     check("prefill", prefills * ofPrefill, goal.prefillDevices,
           havePlaces(prefills, ofPrefill, 0, 1, goal.prefillDevices,
@@ -243,7 +242,7 @@ void Judging::checkPlaces() {
 void Judging::checkTransfer() {
   if (!given.prefill)
     return;
-  const EngineFacts facts(sides.decode->costs().model());
+  EngineFacts facts(sides.decode->costs().model());
   if (auto why = whyNoTransfer(summary.engine, given.prefill->degrees,
                                given.decode.degrees, facts))
     breach("transfer", "",
@@ -254,7 +253,7 @@ void Judging::checkTransfer() {
 void Judging::checkLimits(const ServicePlan &plan) {
   auto check = [&](const char *kind, const char *name,
                    const LatencyLimit &limit, const cost::ServingTime &time) {
-    const double found = limit.of<double>(time);
+    double found = limit.of<double>(time);
     if (found > limit.ms)
       breach(kind, "",
              std::string(name) + " is " + cost::threeDigits(found) +
@@ -283,21 +282,20 @@ double Judging::loadOf(const Loop &loop, double workers, double rate) const {
 }
 
 std::optional<ServicePlan> Judging::together(const Layout &layout) const {
-  const auto workers = static_cast<double>(given.decode.workers);
-  const cost::AggregatedLoop loop(layout.worker, sides.engine, goal.load);
-  const double each = loadOf(loop, workers, goal.rate / workers);
+  auto workers = double(given.decode.workers);
+  cost::AggregatedLoop loop(layout.worker, sides.engine, goal.load);
+  double each = loadOf(loop, workers, goal.rate / workers);
   return planTogether(layout, given.decode.workers, each, loop.at(each), goal);
 }
 
 std::optional<ServicePlan> Judging::apart(const Layout &prefill,
                                           const Layout &decode) const {
-  const PairOfRoles roles{prefill, decode, given.prefill->workers,
-                          given.decode.workers};
-  const cost::DisaggregatedLoop loop(
-      {prefill.worker, static_cast<double>(roles.prefills)},
-      {decode.worker, static_cast<double>(roles.decodes)}, sides.engine,
-      goal.load);
-  const double all = loadOf(loop, 1, goal.rate);
+  PairOfRoles roles{prefill, decode, given.prefill->workers,
+                    given.decode.workers};
+  cost::DisaggregatedLoop loop({prefill.worker, double(roles.prefills)},
+                               {decode.worker, double(roles.decodes)},
+                               sides.engine, goal.load);
+  double all = loadOf(loop, 1, goal.rate);
   ServicePlan plan = planApart(roles, all, loop.at(all), sides.engine, goal);
   if (isElsewhere())
     plan.prefillMachine = readSide.name();
@@ -308,7 +306,7 @@ void Judging::run() {
   std::optional<Layout> prefill;
   if (given.prefill)
     prefill = layoutOf(*given.prefill, readSide, /*isPrefill=*/true);
-  const std::optional<Layout> decode =
+  std::optional<Layout> decode =
       layoutOf(given.decode, *sides.decode, /*isPrefill=*/false);
   checkTransfer();
   checkPlaces();

@@ -19,7 +19,7 @@ askedOf(const std::shared_ptr<const Scenario> &scenario,
         ServiceRequest request) {
   std::vector<Asked> all;
   std::optional<Error> wrong;
-  const bool isAny = request.engine == anyEngine;
+  bool isAny = request.engine == anyEngine;
   for (Engine engine : allEngines) {
     if (isAny)
       request.engine = spell(engine);
@@ -75,9 +75,9 @@ shardopt::serviceFrontier(std::shared_ptr<const Scenario> scenario,
   auto all = askedOf(scenario, request);
   if (!all)
     return all.error();
-  const auto searchers = searchersOf(*all);
+  auto searchers = searchersOf(*all);
   ServiceFrontier frontier;
-  const LatencyLimit asked = all->front().goal().tpot;
+  LatencyLimit asked = all->front().goal().tpot;
   for (double limit = asked.ms;;) {
     std::optional<ServiceSummary> found =
         pointOf(*all, searchers, limit, frontier.proof);
@@ -86,7 +86,7 @@ shardopt::serviceFrontier(std::shared_ptr<const Scenario> scenario,
     // Each says the limit that it is the optimum under.
     if (!frontier.points.empty())
       found->load[RequestField::TpotMs] = limit;
-    const double reached = asked.of<double>(found->best()->times.tpot);
+    double reached = asked.of<double>(found->best()->times.tpot);
     limit = std::min(reached / (1 + step), std::nextafter(reached, 0));
     // What prefill workers bind is served as often with a lower TPOT.
     if (!frontier.points.empty() &&

@@ -31,8 +31,8 @@ static bool place(int64_t workers, int64_t size,
                   std::vector<Domains> &domains) {
   std::vector<Domains> after;
   for (const Domains &some : domains) {
-    const int64_t each = some.room / size;
-    const int64_t filled = each ? std::min(some.count, workers / each) : 0;
+    int64_t each = some.room / size;
+    int64_t filled = each ? std::min(some.count, workers / each) : 0;
     workers -= filled * each;
     int64_t rest = some.count - filled;
     if (filled)
@@ -58,11 +58,11 @@ bool service::havePlaces(int64_t first, int64_t firstSize, int64_t second,
        {std::pair(first, firstSize), std::pair(second, secondSize)}) {
     if (size < domain || workers == 0)
       continue;
-    const int64_t rest = size % domain;
+    int64_t rest = size % domain;
     whole -= workers * (size / domain);
     // The last one may end in the domain that is not whole.
-    const int64_t ends = rest > 0 ? workers : 0;
-    const bool endsInPart = ends > 0 && rest <= part;
+    int64_t ends = rest > 0 ? workers : 0;
+    bool endsInPart = ends > 0 && rest <= part;
     whole -= ends - (endsInPart ? 1 : 0);
     part -= endsInPart ? rest : 0;
     if (whole < 0)
@@ -114,14 +114,14 @@ Side::Side(const Scenario &scenario,
 static std::vector<Degrees> degreesOn(int64_t most, int64_t layers,
                                       const EngineFacts &facts) {
   std::vector<Degrees> all;
-  const int64_t mostTp = facts.heads ? std::min(most, facts.heads) : most;
+  int64_t mostTp = facts.heads ? std::min(most, facts.heads) : most;
   for (int64_t tp = 1; tp <= mostTp; ++tp) {
     if (facts.heads && facts.heads % tp != 0)
       continue;
-    const int64_t mostDp = facts.experts ? most / tp : 1;
+    int64_t mostDp = facts.experts ? most / tp : 1;
     for (int64_t dp = 1; dp <= mostDp; ++dp) {
-      const int64_t stage = tp * dp;
-      const int64_t mostEp = facts.experts ? std::min(stage, facts.experts) : 1;
+      int64_t stage = tp * dp;
+      int64_t mostEp = facts.experts ? std::min(stage, facts.experts) : 1;
       for (int64_t pp = 1; pp <= std::min(layers, most / stage); ++pp)
         for (int64_t ep = 1; ep <= mostEp; ++ep) {
           if (stage % ep != 0)
@@ -141,7 +141,7 @@ static std::vector<Degrees> degreesOn(int64_t most, int64_t layers,
 
 /// The degrees with cp ranks that share the positions of a sequence.
 static void addContextParallel(std::vector<Degrees> &all) {
-  const size_t count = all.size();
+  size_t count = all.size();
   for (size_t i = 0; i < count; ++i)
     for (int64_t cp = 2; cp <= all[i].tp; ++cp)
       if (all[i].tp % cp == 0) {
@@ -177,12 +177,12 @@ std::optional<std::vector<Dim>> Side::leastDims(Degrees degrees,
   cost::Limits limits;
   limits.memoryBytes = memoryBytes;
   limits.latencySeconds = std::numeric_limits<double>::infinity();
-  const cost::CostModel costs(std::move(program), clock, skew, limits);
+  cost::CostModel costs(std::move(program), clock, skew, limits);
   if (!costs.hasTrellises())
     return std::nullopt;
   degrees.batch = each * degrees.dp;
-  const std::vector<cost::DimSet> domains(costs.model().numVariables(),
-                                          cost::allDims);
+  std::vector<cost::DimSet> domains(costs.model().numVariables(),
+                                    cost::allDims);
   auto best = cost::optimalDims(cost::Tables(costs, degrees), domains,
                                 Goal::Throughput);
   return best ? std::optional(best->dims) : std::nullopt;
@@ -255,7 +255,7 @@ std::vector<Layout> Side::layouts(Runner runner, int64_t most, double context,
       all.push_back(std::move(layout));
       continue;
     }
-    const double bytes = layout.leastBytes(context);
+    double bytes = layout.leastBytes(context);
     if (shortage.leastBytes == 0 || bytes < shortage.leastBytes)
       shortage.leastBytes = bytes;
   }

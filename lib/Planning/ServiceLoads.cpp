@@ -28,8 +28,8 @@ std::optional<Point> Loads<Loop>::at(double concurrency) {
     goal.watch->count();
   Point point{concurrency, 0, loop.at(concurrency)};
   const cost::ServingTimes &times = point.times;
-  const double tpot = goal.tpot.of<double>(times.tpot),
-               ttft = goal.ttft.of<double>(times.ttft);
+  double tpot = goal.tpot.of<double>(times.tpot),
+         ttft = goal.ttft.of<double>(times.ttft);
   keepLeast(shortage.leastTpotMs, tpot);
   keepLeast(shortage.leastTtftMs, ttft);
   if (tpot > goal.tpot.ms || ttft > goal.ttft.ms)
@@ -43,8 +43,7 @@ double Loads<Loop>::boundOf(int64_t low, int64_t high) {
   if (goal.isStopped())
     return 0;
   ++proof.intervals;
-  const cost::ServingBounds bounds =
-      loop.within({static_cast<double>(low), static_cast<double>(high)});
+  cost::ServingBounds bounds = loop.within({double(low), double(high)});
   if (goal.tpot.of<Interval>(bounds.tpot).low > goal.tpot.ms ||
       goal.ttft.of<Interval>(bounds.ttft).low > goal.ttft.ms)
     return 0;
@@ -54,7 +53,7 @@ double Loads<Loop>::boundOf(int64_t low, int64_t high) {
 template <typename Loop>
 void Loads<Loop>::take(int64_t concurrency, std::optional<Point> &found,
                        double &incumbent) {
-  std::optional<Point> point = at(static_cast<double>(concurrency));
+  std::optional<Point> point = at(double(concurrency));
   if (!point || point->rate <= incumbent)
     return;
   incumbent = point->rate;
@@ -73,42 +72,41 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
     if (low > high)
       return;
     ++bounded;
-    const Piece piece{boundOf(low, high), low, high};
+    Piece piece{boundOf(low, high), low, high};
     if (isPromising(piece))
       pieces.push(piece);
   };
   // No load has less than the least times of all.
-  const cost::ServingBounds all =
-      loop.within({1, static_cast<double>(std::max<int64_t>(1, most))});
-  const double leastMs =
-      all.ttft.ms.low + goal.load.outputTokens * all.tpot.ms.low;
+  cost::ServingBounds all =
+      loop.within({1, double(std::max<int64_t>(1, most))});
+  double leastMs = all.ttft.ms.low + goal.load.outputTokens * all.tpot.ms.low;
   for (int64_t low = 1; low <= most; low *= 2) {
-    const int64_t high = std::min(most, 2 * low - 1);
-    if (1e3 * static_cast<double>(high) / leastMs > incumbent)
+    int64_t high = std::min(most, 2 * low - 1);
+    if (1e3 * double(high) / leastMs > incumbent)
       add(low, high);
   }
   while (!pieces.empty() && isPromising(pieces.top()) &&
          (bounded < mostPieces || incumbent <= 0)) {
-    const Piece piece = pieces.top();
+    Piece piece = pieces.top();
     pieces.pop();
     take(piece.high, found, incumbent);
-    const int64_t middle = piece.low + (piece.high - 1 - piece.low) / 2;
+    int64_t middle = piece.low + (piece.high - 1 - piece.low) / 2;
     add(piece.low, std::min(middle, piece.high - 1));
     add(std::max(piece.low, middle + 1), piece.high - 1);
   }
   // What attains the rate that is wanted, is enough.
-  const bool isEnough = found && goal.rate > 0;
+  bool isEnough = found && goal.rate > 0;
   if (!isEnough && !pieces.empty() && isPromising(pieces.top()))
     proof.gap = std::max(proof.gap, pieces.top().bound / incumbent - 1);
   return found ? fewest(std::move(*found)) : found;
 }
 
 template <typename Loop> Point Loads<Loop>::fewest(Point found) {
-  const double rate = found.rate;
-  auto low = int64_t(0), high = static_cast<int64_t>(found.concurrency);
+  double rate = found.rate;
+  auto low = int64_t(0), high = int64_t(found.concurrency);
   while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    std::optional<Point> point = at(static_cast<double>(middle));
+    int64_t middle = low + (high - low) / 2;
+    std::optional<Point> point = at(double(middle));
     if (point && point->rate >= rate) {
       found = std::move(*point);
       high = middle;
@@ -122,7 +120,7 @@ template <typename Loop> Point Loads<Loop>::fewest(Point found) {
 template <typename Loop> Point Loads<Loop>::atRate(Point found, double rate) {
   double low = 0;
   while (found.concurrency - low > 1e-3 * found.concurrency) {
-    const double middle = (low + found.concurrency) / 2;
+    double middle = (low + found.concurrency) / 2;
     std::optional<Point> point = at(middle);
     if (point && point->rate >= rate)
       found = std::move(*point);
@@ -138,8 +136,7 @@ static std::optional<double> bestOf(const Loop &loop, double most,
   ServiceProof proof;
   ServiceShortage shortage;
   Loads<Loop> loads(loop, goal, proof, shortage);
-  std::optional<Point> found =
-      loads.best(static_cast<int64_t>(most), almost(rate));
+  std::optional<Point> found = loads.best(int64_t(most), almost(rate));
   if (!found)
     return std::nullopt;
   return (rate > 0 ? loads.atRate(*found, rate) : *found).concurrency;

@@ -84,8 +84,8 @@ static ErrorOr<std::vector<int64_t>> parsePin(std::string_view name,
   auto values = parseDegreeList(degree.value_or(Degree::Pp), text);
   if (values && *values)
     return **values;
-  const std::string what = values ? "' is '', expected values joined by commas"
-                                  : values.error().message;
+  std::string what = values ? "' is '', expected values joined by commas"
+                            : values.error().message;
   return Error{"'" + place + what.substr(what.find("' is"))};
 }
 
@@ -104,12 +104,12 @@ ServicePins::parse(const std::map<std::string, std::string> &texts) {
       role.workers = values;
   };
   // Those of all roles first, so that those of one replace them.
-  for (const bool isOfRole : {false, true})
+  for (bool isOfRole : {false, true})
     for (const auto &[place, text] : texts) {
-      const size_t point = place.find('.');
+      size_t point = place.find('.');
       if ((point != std::string::npos) != isOfRole)
         continue;
-      const std::string name = isOfRole ? place.substr(point + 1) : place;
+      std::string name = isOfRole ? place.substr(point + 1) : place;
       auto values = parsePin(name, place, text);
       if (!values)
         return values.error();
@@ -146,8 +146,8 @@ public:
 private:
   /// The name and the text of a pin as the user gave it.
   std::pair<std::string, std::string> given(const std::string &name) const {
-    const std::string own = role + "." + name;
-    const auto at = texts.count(own) ? texts.find(own) : texts.find(name);
+    std::string own = role + "." + name;
+    auto at = texts.count(own) ? texts.find(own) : texts.find(name);
     return at == texts.end()
                ? std::pair(own, std::string())
                : std::pair<std::string, std::string>(at->first, at->second);
@@ -163,7 +163,7 @@ private:
 
 std::string PinnedRole::text(const std::string &name,
                              const std::string &valid) const {
-  const auto [pin, value] = given(name);
+  auto [pin, value] = given(name);
   return "'" + pin + "' is pinned to " + value + ", which no " +
          (role == "serve" ? "" : role + " ") + "worker has" + before +
          ": expected " + valid;
@@ -212,7 +212,7 @@ std::optional<std::string> PinnedRole::whyNot(std::vector<Degrees> layouts,
     most = std::max(most, devices / layout.devices());
   if (pins.mostWorkers(most) > 0 || pins.workers.empty())
     return std::nullopt;
-  const auto [pin, value] = given("workers");
+  auto [pin, value] = given("workers");
   return "'" + pin + "' is pinned to " + value + ", expected at most " +
          std::to_string(most) + before + " on " + std::to_string(devices) +
          " GPUs";
@@ -227,7 +227,7 @@ service::whyPinsFail(const ServiceSummary &summary, const Sides &sides,
     return std::nullopt;
   auto degreesOf = [&](const Side &side, cost::Phase phase, int64_t devices) {
     ServiceShortage ignored;
-    const double context =
+    double context =
         phase == cost::Phase::Prefill ? goal.load.inputTokens : longestOf(goal);
     std::vector<Degrees> all;
     for (const Layout &layout :
@@ -235,7 +235,7 @@ service::whyPinsFail(const ServiceSummary &summary, const Sides &sides,
       all.push_back(layout.degrees);
     return all;
   };
-  const std::vector<Degrees> decodes =
+  std::vector<Degrees> decodes =
       degreesOf(*sides.decode, cost::Phase::Decode, goal.devices);
   std::optional<std::string> together, apart;
   if (mode != ServiceMode::Disaggregated)
@@ -243,8 +243,8 @@ service::whyPinsFail(const ServiceSummary &summary, const Sides &sides,
                    .whyNot(decodes, goal.devices);
   if (mode == ServiceMode::Aggregated)
     return together;
-  const bool isElsewhere = sides.prefill && goal.prefillDevices > 0;
-  const int64_t devices = isElsewhere ? goal.prefillDevices : goal.devices;
+  bool isElsewhere = sides.prefill && goal.prefillDevices > 0;
+  int64_t devices = isElsewhere ? goal.prefillDevices : goal.devices;
   std::vector<Degrees> prefills =
       degreesOf(*sides.decode, cost::Phase::Prefill, goal.devices);
   if (sides.prefill)

@@ -89,10 +89,10 @@ const ServicePlan *ServiceSummary::best() const {
 static int64_t fewestDevices(const Asked &asked) {
   const ServiceSummary &summary = asked.summary;
   const Sides &sides = asked.sides;
-  const std::optional<ServiceMode> mode = asked.mode;
+  std::optional<ServiceMode> mode = asked.mode;
   constexpr int64_t mostTimes = 8;
-  const int64_t domain = sides.decode->domainSize();
-  const int64_t from = summary.goal.devices / domain + 1;
+  int64_t domain = sides.decode->domainSize();
+  int64_t from = summary.goal.devices / domain + 1;
   ServiceProof effort;
   auto isOver = [&] { return summary.goal.isStopped(); };
   // The search in one mode is the quicker one: it finds devices that suffice.
@@ -104,7 +104,7 @@ static int64_t fewestDevices(const Asked &asked) {
     for (ServiceMode one : modes) {
       if ((mode && *mode != one) || isOver())
         continue;
-      const Found found =
+      Found found =
           service::search(*sides.decode, sides.prefill.get(), sides.engine,
                           summary.engine, goal, effort, shortage, one);
       if (found.aggregated || found.disaggregated)
@@ -124,7 +124,7 @@ static int64_t fewestDevices(const Asked &asked) {
         return 0;
     }
   while (least < enough && !isOver()) {
-    const int64_t middle = (least + enough) / 2;
+    int64_t middle = (least + enough) / 2;
     if (hasPlan(middle, {one, two}))
       enough = middle;
     else
@@ -138,10 +138,10 @@ static int64_t fewestDevices(const Asked &asked) {
 static std::pair<bool, bool> findNearest(const Asked &asked,
                                          ServiceShortage &shortage) {
   constexpr int64_t mostEffort = 20'000;
-  const auto tpot = nearestLimit(asked, &ServiceGoal::tpot,
-                                 &cost::ServingTimes::tpot, mostEffort);
-  const auto ttft = nearestLimit(asked, &ServiceGoal::ttft,
-                                 &cost::ServingTimes::ttft, mostEffort);
+  auto tpot = nearestLimit(asked, &ServiceGoal::tpot, &cost::ServingTimes::tpot,
+                           mostEffort);
+  auto ttft = nearestLimit(asked, &ServiceGoal::ttft, &cost::ServingTimes::ttft,
+                           mostEffort);
   if (tpot)
     shortage.nearestTpotMs = tpot->ms;
   if (ttft)
@@ -152,10 +152,10 @@ static std::pair<bool, bool> findNearest(const Asked &asked,
 /// Which limit is missed, and what would be met in its place.
 static void findMissed(const Asked &asked, ServiceShortage &shortage) {
   shortage.part = "limits";
-  const auto [hasTpot, hasTtft] = findNearest(asked, shortage);
+  auto [hasTpot, hasTtft] = findNearest(asked, shortage);
   const ServiceGoal &goal = asked.goal();
-  const bool missesTpot = shortage.leastTpotMs > goal.tpot.ms,
-             missesTtft = shortage.leastTtftMs > goal.ttft.ms;
+  bool missesTpot = shortage.leastTpotMs > goal.tpot.ms,
+       missesTtft = shortage.leastTtftMs > goal.ttft.ms;
   if (hasTpot != hasTtft)
     shortage.part = hasTpot ? "tpot" : "ttft";
   else if (!hasTpot && missesTpot != missesTtft)
@@ -167,7 +167,7 @@ ServiceShortage service::explain(const Asked &asked, ServiceShortage shortage,
   if (asked.goal().rate > 0) {
     ServiceGoal any = asked.goal();
     any.rate = 0;
-    const ServiceSummary found = asked.under(any, shortage);
+    ServiceSummary found = asked.under(any, shortage);
     if (const ServicePlan *best = found.best()) {
       shortage.part = "rate";
       shortage.mostRequestsPerSecond = best->requestsPerSecond;
@@ -208,7 +208,7 @@ bool service::isBetterService(const ServiceSummary &a,
     return one && !other;
   if (a.goal.rate <= 0)
     return one->tokensPerDevice > other->tokensPerDevice;
-  const double cost = one->costUnder(a.goal), than = other->costUnder(b.goal);
+  double cost = one->costUnder(a.goal), than = other->costUnder(b.goal);
   return cost != than ? cost < than : one->times.tpot.ms < other->times.tpot.ms;
 }
 
@@ -280,7 +280,7 @@ static std::string inMs(double ms) {
 /// "; a TPOT of 31 ms would be, or a TTFT of 2000 ms", of what would be met.
 static std::string nearestOf(const ServiceShortage &shortage,
                              const char *would) {
-  const double tpot = shortage.nearestTpotMs, ttft = shortage.nearestTtftMs;
+  double tpot = shortage.nearestTpotMs, ttft = shortage.nearestTtftMs;
   std::string text;
   if (tpot > 0)
     text += "; a TPOT of " + inMs(tpot) + would;
@@ -294,7 +294,7 @@ static std::string nearestOf(const ServiceShortage &shortage,
 static std::string missedLimits(const ServiceSummary &summary) {
   const ServiceShortage &shortage = *summary.shortage;
   const ServiceGoal &goal = summary.goal;
-  const double tpot = shortage.nearestTpotMs, ttft = shortage.nearestTtftMs;
+  double tpot = shortage.nearestTpotMs, ttft = shortage.nearestTtftMs;
   std::string text;
   auto add = [&](const char *name, const LatencyLimit &limit, double least) {
     text += (text.empty() ? "" : ", and ") + std::string("a ") + name + " of " +
@@ -320,7 +320,7 @@ static std::string missedLimits(const ServiceSummary &summary) {
 std::string shardopt::whyNoService(const ServiceSummary &summary) {
   const ServiceGoal &goal = summary.goal;
   const ServiceShortage &shortage = *summary.shortage;
-  const std::string devices = formatNumber(double(goal.allDevices()));
+  std::string devices = formatNumber(double(goal.allDevices()));
   std::string text = summary.aggregated || summary.disaggregated
                          ? "the mode that is asked for has no plan: "
                          : "no plan on " + devices + " devices: ";
@@ -374,13 +374,13 @@ const Scenario &shardopt::scenarioOf(const ServiceSummary &summary) {
 /// as sequences at their end hold more than in the mean.
 static std::vector<int64_t> batchesOf(const ServiceSummary &summary) {
   const ServiceRole &role = workersOf(summary);
-  const int64_t groups = role.degrees.dp;
-  const int64_t each =
+  int64_t groups = role.degrees.dp;
+  int64_t each =
       summary.scenario->isPrefill() ? 1 : role.degrees.batch / groups;
   constexpr int64_t shares = 16;
   std::vector<int64_t> batches;
   for (int64_t share = shares; share > 0; --share) {
-    const int64_t batch = std::max<int64_t>(1, each * share / shares) * groups;
+    int64_t batch = std::max<int64_t>(1, each * share / shares) * groups;
     if (batches.empty() || batch < batches.back())
       batches.push_back(batch);
   }

@@ -98,9 +98,9 @@ static void writeLimits(json::Writer &json, const ServicePlan &plan,
   };
   auto writeTime = [&](const char *name, const LatencyLimit &limit,
                        const cost::ServingTime &time) {
-    const std::string statistic =
+    std::string statistic =
         limit.percentile ? "p" + std::to_string(limit.percentile) : "mean";
-    const double attained = limit.of<double>(time);
+    double attained = limit.of<double>(time);
     if (std::isfinite(limit.ms))
       write(name, statistic.c_str(), limit.ms, attained, attained <= limit.ms);
   };
@@ -177,7 +177,7 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
                 : std::max(bound.value_or(0),
                            (*plan)->tokensPerDevice * (1 + proof.gap));
   }
-  const bool hasRate = summary.goal.rate > 0;
+  bool hasRate = summary.goal.rate > 0;
   json.key("certificate").beginObject();
   json.member("optimal", proof.gap <= 0);
   json.member("objective", !hasRate           ? "tokens_per_s_per_device"
@@ -272,8 +272,7 @@ static void writeShortage(json::Writer &json, const ServiceSummary &summary) {
 /// of it nobody compared.
 static std::string sourceOf(const ServiceSummary &summary) {
   const std::string &family = summary.scenario->model().architecture;
-  const std::string name =
-      family.empty() ? summary.scenario->modelName() : family;
+  std::string name = family.empty() ? summary.scenario->modelName() : family;
   std::vector<std::string> why;
   if (!cost::isMeasuredArchitecture(family))
     why.push_back("model " + name);
@@ -372,7 +371,7 @@ static void writeSummary(json::Writer &json, const ServiceSummary &summary) {
     writeProof(json, summary);
     json.member("other_mode", otherMode(summary));
   }
-  if (const std::string free = freeOptimum(summary); !free.empty()) {
+  if (std::string free = freeOptimum(summary); !free.empty()) {
     writeFree(json, summary);
     json.member("optimum", free);
   }

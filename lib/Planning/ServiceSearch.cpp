@@ -69,8 +69,8 @@ private:
     Decode &decode;
 
     PrefillPower power(int64_t prefills) const {
-      return {static_cast<double>(prefills) * prefill.one.rate,
-              prefill.one.first, /*isExact=*/true};
+      return {double(prefills) * prefill.one.rate, prefill.one.first,
+              /*isExact=*/true};
     }
   };
   /// Numbers of their workers.
@@ -84,8 +84,8 @@ private:
   }
   /// Workers of `devices` each that cost no more than the best plan.
   int64_t affordable(int64_t devices) const {
-    const double each = goal.price * static_cast<double>(devices);
-    return static_cast<int64_t>(best->costUnder(goal) / each + 1e-9);
+    double each = goal.price * double(devices);
+    return int64_t(best->costUnder(goal) / each + 1e-9);
   }
   /// Whether nothing with that key can be better than the best plan.
   bool isPruned(double key) const {
@@ -142,15 +142,15 @@ static bool isBetter(const ServicePlan &plan, const ServicePlan &other,
                      const ServiceGoal &goal) {
   if (goal.rate <= 0)
     return plan.tokensPerDevice > other.tokensPerDevice;
-  const double cost = plan.costUnder(goal), known = other.costUnder(goal);
+  double cost = plan.costUnder(goal), known = other.costUnder(goal);
   return cost != known ? cost < known
                        : plan.times.tpot.ms < other.times.tpot.ms;
 }
 
 /// Workers that serve `rate`, where each serves `one`.
 static int64_t workersFor(double rate, double one) {
-  const double workers = std::ceil(std::min(1e9, rate / one) - 1e-9);
-  return std::max<int64_t>(1, static_cast<int64_t>(workers));
+  double workers = std::ceil(std::min(1e9, rate / one) - 1e-9);
+  return std::max<int64_t>(1, int64_t(workers));
 }
 
 void Search::keep(ServicePlan plan) {
@@ -189,22 +189,21 @@ void Search::descend(std::vector<Open> open, Reopen reopen, Take take) {
 
 void Search::reopenTogether(Open &open, const LoadLimits &alone) const {
   const Decode &decode = *open.decode;
-  const int64_t most = goal.pins.serve.mostWorkers(decode.most);
-  open.workers = static_cast<double>(most);
+  int64_t most = goal.pins.serve.mostWorkers(decode.most);
+  open.workers = double(most);
   if (most == 0) {
     open.key = -unlimited;
     return;
   }
-  const double rate = decode.curve.bound(1, {}, alone);
+  double rate = decode.curve.bound(1, {}, alone);
   open.key = rate * open.workers;
   if (goal.rate <= 0)
     return;
-  const std::optional<int64_t> workers =
+  std::optional<int64_t> workers =
       rate > 0 ? goal.pins.serve.leastWorkers(workersFor(least, rate))
                : std::nullopt;
   open.key = workers && *workers <= most
-                 ? -goal.price * static_cast<double>(*workers) *
-                       static_cast<double>(decode.devices())
+                 ? -goal.price * double(*workers) * double(decode.devices())
                  : -unlimited;
 }
 
@@ -213,25 +212,25 @@ std::optional<Point> Search::bestTogether(const Open &open,
                                           Loads<AggregatedLoop> &loads,
                                           int64_t workers) {
   if (goal.load.concurrency > 0)
-    return loads.at(goal.load.concurrency / static_cast<double>(workers));
+    return loads.at(goal.load.concurrency / double(workers));
   // What one worker has to serve, so that all of them serve more than the best
   // plan; or at a rate, with no more devices than it.
   double incumbent = 0;
   if (best && goal.rate <= 0)
-    incumbent = best->requestsPerSecond / static_cast<double>(workers);
+    incumbent = best->requestsPerSecond / double(workers);
   else if (goal.rate > 0)
-    incumbent = almost(goal.rate) /
-                static_cast<double>(
-                    best ? std::min(workers, affordable(open.decode->devices()))
-                         : workers);
-  return loads.best(static_cast<int64_t>(loop.room()), incumbent);
+    incumbent =
+        almost(goal.rate) /
+        double(best ? std::min(workers, affordable(open.decode->devices()))
+                    : workers);
+  return loads.best(int64_t(loop.room()), incumbent);
 }
 
 void Search::tryTogether(const Open &open) {
   const Layout &layout = open.decode->curve.layout();
-  const int64_t most = goal.pins.serve.mostWorkers(open.decode->most);
+  int64_t most = goal.pins.serve.mostWorkers(open.decode->most);
   int64_t workers = most;
-  const AggregatedLoop loop(layout.worker, engine, goal.load);
+  AggregatedLoop loop(layout.worker, engine, goal.load);
   Loads<AggregatedLoop> loads(loop, goal, proof, shortage);
   std::optional<Point> found = bestTogether(open, loop, loads, workers);
   if (!found)
@@ -241,7 +240,7 @@ void Search::tryTogether(const Open &open) {
                   .value_or(most + 1);
     if (workers > most)
       return;
-    found = loads.atRate(*found, goal.rate / static_cast<double>(workers));
+    found = loads.atRate(*found, goal.rate / double(workers));
   }
   keep(planTogether(layout, workers, found->concurrency, found->times, goal));
 }
@@ -271,7 +270,7 @@ std::optional<int64_t> Search::leastPrefill(const AnswerCurve &curve,
     return std::nullopt;
   int64_t low = 1, high = most;
   while (low < high) {
-    const int64_t middle = (low + high) / 2;
+    int64_t middle = (low + high) / 2;
     if (curve.bound(workers, reach.on(middle), limits) >= least)
       high = middle;
     else
@@ -286,20 +285,19 @@ template <typename Reach>
 void Search::reopenApart(Open &open, const PrefillSpace &readers,
                          const Reach &reach) const {
   const Decode &decode = *open.decode;
-  const double own = decode.curve.bound(1, {}, limits);
+  double own = decode.curve.bound(1, {}, limits);
   open.key = goal.rate > 0 ? -unlimited : 0;
   for (int64_t count = decode.most; count > 0; --count) {
-    const auto workers = static_cast<double>(count);
-    const int64_t used = count * decode.devices();
-    const int64_t left =
-        readers.isApart ? readers.devices : readers.devices - used;
+    auto workers = double(count);
+    int64_t used = count * decode.devices();
+    int64_t left = readers.isApart ? readers.devices : readers.devices - used;
     if (goal.rate <= 0) {
       if (workers * own <= open.key)
         break;
       if (left < 1)
         continue;
-      const PrefillPower prefill = reach.on(left);
-      const double rate = decode.curve.bound(workers, prefill, limits);
+      PrefillPower prefill = reach.on(left);
+      double rate = decode.curve.bound(workers, prefill, limits);
       if (rate > open.key)
         open = {rate, open.decode, workers, prefill, open.isClose};
       continue;
@@ -308,8 +306,8 @@ void Search::reopenApart(Open &open, const PrefillSpace &readers,
       break;
     if (std::optional<int64_t> found =
             leastPrefill(decode.curve, workers, reach, left)) {
-      const double cost = goal.price * static_cast<double>(used) +
-                          priceOf(readers.side) * static_cast<double>(*found);
+      double cost =
+          goal.price * double(used) + priceOf(readers.side) * double(*found);
       if (-cost > open.key)
         open = {-cost, open.decode, workers, reach.on(*found), open.isClose};
     }
@@ -318,16 +316,14 @@ void Search::reopenApart(Open &open, const PrefillSpace &readers,
 
 double Search::keyOf(const Pair &pair, int64_t prefills,
                      int64_t decodes) const {
-  const double rate = pair.decode.curve.bound(static_cast<double>(decodes),
-                                              pair.power(prefills), limits);
+  double rate =
+      pair.decode.curve.bound(double(decodes), pair.power(prefills), limits);
   if (goal.rate <= 0)
     return rate;
-  return rate < least
-             ? -unlimited
-             : -(priceOf(pair.readers.side) *
-                     static_cast<double>(prefills * pair.prefill.devices()) +
-                 goal.price *
-                     static_cast<double>(decodes * pair.decode.devices()));
+  return rate < least ? -unlimited
+                      : -(priceOf(pair.readers.side) *
+                              double(prefills * pair.prefill.devices()) +
+                          goal.price * double(decodes * pair.decode.devices()));
 }
 
 int64_t Search::decodesBeside(const Pair &pair, int64_t prefills) const {
@@ -351,7 +347,7 @@ std::vector<Search::Numbers> Search::numbersOf(const Pair &pair) const {
     if (!goal.pins.prefill.allowWorkers(p))
       continue;
     for (int64_t d = decodesBeside(pair, p); d > 0; --d) {
-      const double key = keyOf(pair, p, d);
+      double key = keyOf(pair, p, d);
       if (!isPruned(key)) {
         if (goal.pins.decode.allowWorkers(d))
           all.push_back({key, p, d});
@@ -369,8 +365,8 @@ std::vector<Search::Numbers> Search::numbersOf(const Pair &pair) const {
 bool Search::isRuledOut(const Pair &pair, int64_t prefills,
                         int64_t decodes) const {
   while (!isPruned(keyOf(pair, prefills, decodes)))
-    if (!pair.decode.curve.refine(static_cast<double>(decodes),
-                                  pair.power(prefills), limits))
+    if (!pair.decode.curve.refine(double(decodes), pair.power(prefills),
+                                  limits))
       return false;
   return true;
 }
@@ -381,9 +377,8 @@ bool Search::tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes) {
   ++proof.pairs;
   const Layout &prefill = *pair.prefill.layout,
                &decode = pair.decode.curve.layout();
-  const DisaggregatedLoop loop({prefill.worker, static_cast<double>(prefills)},
-                               {decode.worker, static_cast<double>(decodes)},
-                               engine, goal.load);
+  DisaggregatedLoop loop({prefill.worker, double(prefills)},
+                         {decode.worker, double(decodes)}, engine, goal.load);
   if (!loop.hasRoom())
     return false;
   Loads<DisaggregatedLoop> loads(loop, goal, proof, shortage);
@@ -391,10 +386,9 @@ bool Search::tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes) {
   if (goal.load.concurrency > 0)
     found = loads.at(goal.load.concurrency);
   else
-    found = loads.best(static_cast<int64_t>(loop.most()),
-                       goal.rate > 0 ? least
-                       : best        ? best->requestsPerSecond
-                                     : 0);
+    found = loads.best(int64_t(loop.most()), goal.rate > 0 ? least
+                                             : best ? best->requestsPerSecond
+                                                    : 0);
   if (!found)
     return false;
   if (goal.rate > 0)
@@ -431,7 +425,7 @@ void Search::tryDecode(const Open &open, const PrefillSpace &readers,
       ++proof.prunedPairs;
       continue;
     }
-    const Pair pair{readers, *sender.prefill, *open.decode};
+    Pair pair{readers, *sender.prefill, *open.decode};
     for (const Numbers &numbers : numbersOf(pair))
       if (!isRuledOut(pair, numbers.prefills, numbers.decodes))
         tryNumbers(pair, numbers.prefills, numbers.decodes);
@@ -496,9 +490,9 @@ Found Searcher::find(const ServiceGoal &goal, ServiceProof &proof,
                      ServiceShortage &shortage, std::optional<ServiceMode> only,
                      const Found &known) {
   DecodeSpace &decode = space->decode;
-  proof.layouts += static_cast<int64_t>(decode.layouts.size());
+  proof.layouts += int64_t(decode.layouts.size());
   learn(decode.shortage, shortage);
-  const LoadLimits limits(goal, engine);
+  LoadLimits limits(goal, engine);
   for (const Decode &one : decode.decodes)
     if (one.curve.leastSeconds() > limits.answer)
       keepLeast(shortage.leastTpotMs,
@@ -514,7 +508,7 @@ Found Searcher::find(const ServiceGoal &goal, ServiceProof &proof,
   addPrefill();
   Search search(decodeSide, engine, goal, proof, shortage, known.disaggregated);
   for (const std::unique_ptr<PrefillSpace> &readers : space->prefill) {
-    proof.layouts += static_cast<int64_t>(readers->layouts.size());
+    proof.layouts += int64_t(readers->layouts.size());
     learn(readers->shortage, shortage);
     search.apart(decode.decodes, *readers);
   }

@@ -65,10 +65,10 @@ static ErrorOr<double> priceOf(double asked, const Scenario &scenario) {
 
 static std::optional<Error> takePrices(ServiceSummary &summary,
                                        const ServiceRequest &request) {
-  const ErrorOr<double> price = priceOf(request.price, *summary.scenario);
+  ErrorOr<double> price = priceOf(request.price, *summary.scenario);
   if (!price)
     return price.error();
-  const ErrorOr<double> other =
+  ErrorOr<double> other =
       summary.prefillScenario
           ? priceOf(request.prefillPrice, *summary.prefillScenario)
           : price;
@@ -132,9 +132,8 @@ service::askedMode(const ServiceRequest &request) {
   for (const auto &[pin, text] : request.pins) {
     if (pin.find('.') == std::string::npos)
       continue;
-    const ServiceMode of = pin.rfind("serve.", 0) == 0
-                               ? ServiceMode::Aggregated
-                               : ServiceMode::Disaggregated;
+    ServiceMode of = pin.rfind("serve.", 0) == 0 ? ServiceMode::Aggregated
+                                                 : ServiceMode::Disaggregated;
     if (mode && *mode != of)
       return Error{"the pin '" + pin + "' is of a service that is " +
                    spell(of) + ", and " +
@@ -199,8 +198,8 @@ static bool isBetterApart(const ServicePlan &apart, const ServicePlan &together,
 std::optional<ServiceMode> service::modeOf(const ServiceSummary &summary,
                                            std::optional<ServiceMode> asked,
                                            double tie) {
-  const bool hasTogether = summary.aggregated.has_value(),
-             hasApart = summary.disaggregated.has_value();
+  bool hasTogether = summary.aggregated.has_value(),
+       hasApart = summary.disaggregated.has_value();
   if (asked)
     return (*asked == ServiceMode::Aggregated ? hasTogether : hasApart)
                ? asked
@@ -272,7 +271,7 @@ static void findFree(ServiceSummary &summary, const Asked &asked) {
   ServiceShortage shortage;
   findPlans(free, asked.sides, asked.mode, shortage, usualTie,
             {summary.aggregated, summary.disaggregated});
-  const double gain =
+  double gain =
       free.best() ? gainOf(*free.best(), *summary.best(), summary.goal) : 0;
   if (gain <= usualTie)
     return;

@@ -16,7 +16,7 @@ using namespace shardopt::service;
 static int64_t mostWorkers(const Side &side, int64_t devices, int64_t all) {
   int64_t low = 0, high = all / devices;
   while (low < high) {
-    const int64_t middle = (low + high + 1) / 2;
+    int64_t middle = (low + high + 1) / 2;
     if (havePlaces(middle, devices, 0, 1, all, side.domainSize()))
       low = middle;
     else
@@ -58,11 +58,11 @@ PrefillSpace::PrefillSpace(const Side &side, bool isApart, Runner runner,
       break;
     if (!goal.pins.prefill.allow(layout.degrees))
       continue;
-    const cost::DisaggregatedLoop alone({layout.worker, 1}, {layout.worker, 1},
-                                        engine, goal.load);
+    cost::DisaggregatedLoop alone({layout.worker, 1}, {layout.worker, 1},
+                                  engine, goal.load);
     if (!alone.hasRoom())
       continue;
-    const double prompt = layout.worker.groups() / alone.prefillRate();
+    double prompt = layout.worker.groups() / alone.prefillRate();
     prefills.push_back(
         {&layout,
          {alone.prefillRate(), engine.firstTokenMs * 1e-3 + prompt},

@@ -43,8 +43,7 @@ struct Prefill {
   int64_t devices() const { return layout->devices(); }
   /// What as many of them do together as are on `all` devices.
   PrefillPower on(int64_t all) const {
-    return {static_cast<double>(std::min(most, all / devices())) * one.rate,
-            one.first};
+    return {double(std::min(most, all / devices())) * one.rate, one.first};
   }
 };
 

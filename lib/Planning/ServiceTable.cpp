@@ -25,9 +25,9 @@ std::string shardopt::givenMachine(const Scenario &scenario) {
 /// "8 GPUs of h100_sxm and 4 of b200_sxm". Machines of one name have those of
 /// their files instead, and one machine that is given twice is named once.
 static std::string devicesOf(const ServiceSummary &summary) {
-  const std::string counted = std::to_string(summary.goal.devices);
+  std::string counted = std::to_string(summary.goal.devices);
   std::string decoding = summary.scenario->machine().name, reading;
-  const int64_t apart = summary.goal.prefillDevices;
+  int64_t apart = summary.goal.prefillDevices;
   if (summary.prefillScenario) {
     reading = summary.prefillScenario->machine().name;
     if (reading == decoding) {
@@ -126,7 +126,7 @@ static void addRole(std::string &out, const char *name, const ServiceRole &role,
 static void addPlan(std::string &out, const ServicePlan &plan,
                     const ServiceSummary &summary) {
   const ServiceGoal &goal = summary.goal;
-  const bool hasExperts = summary.scenario->hasExperts();
+  bool hasExperts = summary.scenario->hasExperts();
   if (plan.prefill)
     addRole(out, "prefill workers", *plan.prefill, plan.prefillMachine,
             hasExperts);
@@ -162,13 +162,13 @@ std::string shardopt::otherMode(const ServiceSummary &summary) {
   const ServicePlan *best = summary.best();
   if (!best)
     return "";
-  const bool isTogether = summary.mode == ServiceMode::Aggregated;
+  bool isTogether = summary.mode == ServiceMode::Aggregated;
   const std::optional<ServicePlan> &other =
       isTogether ? summary.disaggregated : summary.aggregated;
   if (!other)
     return "none meets the limits";
   auto percent = [](double value, double than) {
-    const double more = 100 * (value / than - 1);
+    double more = 100 * (value / than - 1);
     return threeDigits(std::abs(more)) + " % " + (more < 0 ? "less" : "more");
   };
   if (summary.goal.rate > 0)
@@ -199,7 +199,7 @@ std::string shardopt::freeOptimum(const ServiceSummary &summary) {
   if (!best)
     return "";
   auto percent = [](double share) { return fixed(100 * share, 2) + " %"; };
-  const std::string usual = spell(usualEngine);
+  std::string usual = spell(usualEngine);
   std::string text;
   if (summary.runnable)
     text = "the plan, which gains " +
@@ -221,8 +221,7 @@ static std::string lessThan(const EngineOutcome &outcome,
                             const EngineOutcome &best) {
   if (&outcome == &best)
     return "";
-  const double share =
-      outcome.plan->tokensPerDevice / best.plan->tokensPerDevice;
+  double share = outcome.plan->tokensPerDevice / best.plan->tokensPerDevice;
   return ", " + threeDigits(100 * (1 - share)) + " % less";
 }
 
@@ -307,7 +306,7 @@ std::string shardopt::serviceTable(const ServiceSummary &summary) {
                 ? threeDigits(summary.inDomains->tokensPerDevice) +
                       " tokens/s per GPU"
                 : "none meets the limits");
-  if (const std::string free = freeOptimum(summary); !free.empty())
+  if (std::string free = freeOptimum(summary); !free.empty())
     addLine(text, "optimum", free);
   if (!summary.breaches)
     addLine(text,

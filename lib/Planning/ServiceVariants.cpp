@@ -68,8 +68,8 @@ ServiceSummary Contest::summary(const std::vector<Asked> &all) const {
   both.aggregated = best.aggregated;
   both.disaggregated = best.disaggregated;
   both.mode = modeOf(both, all.front().mode);
-  const bool isApart = both.mode == ServiceMode::Disaggregated;
-  const size_t chosen = isApart ? fromApart : fromTogether;
+  bool isApart = both.mode == ServiceMode::Disaggregated;
+  size_t chosen = isApart ? fromApart : fromTogether;
   ServiceSummary found = all[chosen].summary;
   found.variant = chosen;
   found.asked = all.front().mode;

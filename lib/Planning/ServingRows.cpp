@@ -96,8 +96,7 @@ static bool hasFp8Blocks(const Model &program, const OpTypes &own) {
        {own.attention, own.dense, own.experts})
     if (type == WeightType::Fp8Block)
       return true;
-  const std::vector<std::string> families = {"Qwen3", "Deepseek", "Glm",
-                                             "MiniMax"};
+  std::vector<std::string> families = {"Qwen3", "Deepseek", "Glm", "MiniMax"};
   return std::any_of(families.begin(), families.end(),
                      [&](const std::string &family) {
                        return program.architecture.rfind(family, 0) == 0;
@@ -125,7 +124,7 @@ readType(Row &row, const std::string &column, const Model &program,
       return checkpoint;
     from = "precision";
     name = row.text(from);
-    const std::string model = row.text("model");
+    std::string model = row.text("model");
     if (model.find("FP4") != std::string::npos)
       name = "nvfp4";
     else if (model.find("FP8") != std::string::npos)
@@ -153,7 +152,7 @@ static bool hasDefaults(const Row &row) {
 
 static OpTypes readTypes(Row &row, const Run &run) {
   const Model &model = run.program;
-  const OpTypes own = typesOf(model);
+  OpTypes own = typesOf(model);
   OpTypes types;
   types.attention =
       readType(row, "gemm_quant", run.program, own, own.attention);
@@ -163,15 +162,14 @@ static OpTypes readTypes(Row &row, const Run &run) {
   // Models of experts have those in 4 bits, and the rest in bf16.
   if (types.dense == WeightType::Int4 && model.hasExperts())
     types.attention = types.dense = WeightType::Bf16;
-  const std::string precision = row.text("precision");
-  const bool isSmall =
+  std::string precision = row.text("precision");
+  bool isSmall =
       precision == "fp8" || precision == "fp4" ||
       (precision.empty() && types.dense && isWithFp8Cache(*types.dense));
-  const bool isDenseTrtLlm =
-      !model.hasExperts() && run.engine.kind == Engine::Trtllm;
-  const bool isCacheFp8 = run.engine.cacheBytes > 0
-                              ? run.engine.cacheBytes < 2
-                              : isSmall && (!hasDefaults(row) || isDenseTrtLlm);
+  bool isDenseTrtLlm = !model.hasExperts() && run.engine.kind == Engine::Trtllm;
+  bool isCacheFp8 = run.engine.cacheBytes > 0
+                        ? run.engine.cacheBytes < 2
+                        : isSmall && (!hasDefaults(row) || isDenseTrtLlm);
   types.cacheBytes = isCacheFp8 ? 1 : 2;
   // Checkpoints of latent attention in fp4 keep fp8 there.
   if (run.engine.keepsLatentFp8 && types.attention == WeightType::Nvfp4 &&
@@ -185,7 +183,7 @@ static OpTypes readTypes(Row &row, const Run &run) {
 //===----------------------------------------------------------------------===//
 
 static int64_t readDegree(Row &row, const std::string &column) {
-  const std::string text = row.text(column);
+  std::string text = row.text(column);
   return text.empty() || text == "0" ? 1 : int64_t(row.number(column, 1));
 }
 
@@ -205,7 +203,7 @@ static Role readRole(Row &row, const Run &run, const std::string &prefix) {
                                   run.clock, std::nullopt, Limits());
   if (std::optional<std::string> why = run.clock->whyNot(role.costs->model()))
     row.fail(*why);
-  const EngineFacts facts(role.costs->model());
+  EngineFacts facts(role.costs->model());
   Strategy strategy;
   strategy.degrees = degrees;
   for (size_t op = 0; op < facts.ops.size(); ++op)
@@ -253,16 +251,16 @@ static ErrorOr<ServingTimes> serve(Row &row, const Run &run) {
   if (load.traits.accepted > load.traits.drafts)
     row.fail("accepted_tokens exceeds draft_tokens");
   if (row.text("mode") == "disagg") {
-    const Role prefill = readRole(row, run, "p_");
-    const Role decode = readRole(row, run, "d_");
-    const double prefills = readWorkers(row, "p_workers");
-    const double decodes = readWorkers(row, "d_workers");
+    Role prefill = readRole(row, run, "p_");
+    Role decode = readRole(row, run, "d_");
+    double prefills = readWorkers(row, "p_workers");
+    double decodes = readWorkers(row, "d_workers");
     if (row.failure().empty())
       return serveDisaggregated({workerOf(run, prefill), prefills},
                                 {workerOf(run, decode), decodes}, run.engine,
                                 load);
   } else {
-    const Role role = readRole(row, run, "");
+    Role role = readRole(row, run, "");
     if (row.failure().empty())
       return serveAggregated(workerOf(run, role), run.engine, load);
   }
@@ -298,8 +296,8 @@ static std::string numbersOf(const ServingTimes &times) {
     text += "," + threeDigits(time.low) + "," + threeDigits(time.high);
   for (const ServingTime &time : {times.tpot, times.ttft})
     text += "," + threeDigits(time.p50) + "," + threeDigits(time.p90);
-  const auto terms = times.step.named();
-  const auto most = std::max_element(
+  auto terms = times.step.named();
+  auto most = std::max_element(
       terms.begin(), terms.end(),
       [](const auto &a, const auto &b) { return a.second < b.second; });
   return text + "," + most->first + "," +
@@ -308,7 +306,7 @@ static std::string numbersOf(const ServingTimes &times) {
 
 static std::string answer(Row &row, Inputs &inputs,
                           const std::vector<ServingOption> &options) {
-  const std::string mode = row.text("mode");
+  std::string mode = row.text("mode");
   if (!mode.empty() && mode != "agg" && mode != "disagg")
     row.fail(unknownChoice("mode", mode, {"agg", "disagg"}).message);
   const ErrorOr<Machine> &machine = inputs.machineOf(row.text("system"));
@@ -332,7 +330,7 @@ static std::string answer(Row &row, Inputs &inputs,
     row.fail(clock.error().message);
     return "";
   }
-  const Run run{*machine, *program, std::move(*clock), *engine};
+  Run run{*machine, *program, std::move(*clock), *engine};
   ErrorOr<ServingTimes> times = serve(row, run);
   if (!times) {
     row.fail(times.error().message);
@@ -351,7 +349,7 @@ shardopt::predictServing(std::string_view text, const std::string &fileName,
                     "a serving run", std::string(addedColumns) + ",reason",
                     [&](const CsvColumns &columns, const CsvFields &fields) {
                       Row row(columns, fields);
-                      const std::string numbers = answer(row, inputs, options);
+                      std::string numbers = answer(row, inputs, options);
                       return row.failure().empty()
                                  ? numbers
                                  : std::string(std::count(addedColumns.begin(),

@@ -81,7 +81,7 @@ makeExternal(std::vector<std::string> command, const Scenario &scenario) {
     return Error{"'simulator-workers' is " +
                  std::to_string(options.simulatorWorkers) +
                  ", expected a number from 1 to " + std::to_string(maxWorkers)};
-  const double timeout = options.simulatorTimeoutSeconds;
+  double timeout = options.simulatorTimeoutSeconds;
   if (!(timeout > 0 && timeout <= maxTimeoutSeconds))
     return Error{"'simulator-timeout-s' is " + std::to_string(timeout) +
                  ", expected seconds above 0, and at most a day"};

@@ -116,7 +116,7 @@ static ErrorOr<Strategy> readPlanFile(const std::string &path,
   ErrorOr<json::Document> document = json::Document::parseFile(path);
   if (!document)
     return document.error();
-  const json::Value root = document->root();
+  json::Value root = document->root();
   root["shardopt_plan"].integer(std::nullopt, 1, 1);
   Strategy strategy = readStrategy(root["strategy"], model.opNames());
   if (document->failed())

@@ -32,9 +32,9 @@ static size_t sizeInBytes(const cost::Tables &tables) {
 size_t TableCache::Hash::operator()(const Degrees &degrees) const {
   WordHash hash;
   for (Degree degree : allDegrees)
-    hash.add(static_cast<uint64_t>(degrees[degree]));
+    hash.add(uint64_t(degrees[degree]));
   for (int64_t layers : degrees.stages.layers)
-    hash.add(static_cast<uint64_t>(layers));
+    hash.add(uint64_t(layers));
   return hash.value();
 }
 

@@ -115,9 +115,8 @@ std::optional<Strategy> JointSearch::optimum(double part,
                                              StageDivision division) const {
   if (!costs.hasTrellises())
     return std::nullopt;
-  const cost::CostModel own = costsOf(part, division);
-  const std::vector<cost::DimSet> domains(own.model().numVariables(),
-                                          cost::allDims);
+  cost::CostModel own = costsOf(part, division);
+  std::vector<cost::DimSet> domains(own.model().numVariables(), cost::allDims);
   std::optional<cost::Optimum> best =
       cost::optimalDims(cost::Tables(own, degrees), domains, Goal::Latency);
   if (!best)
@@ -131,14 +130,14 @@ std::optional<Strategy> JointSearch::optimum(double part,
 static double leastLatency(const cost::CostModel &costs,
                            const Degrees &degrees) {
   constexpr double none = std::numeric_limits<double>::infinity();
-  const std::vector<cost::DimSet> domains(costs.model().numVariables(),
-                                          cost::allDims);
+  std::vector<cost::DimSet> domains(costs.model().numVariables(),
+                                    cost::allDims);
   if (!costs.hasTrellises()) {
-    const cost::DimsBound bound = cost::boundQuickly(
+    cost::DimsBound bound = cost::boundQuickly(
         costs, {degrees, std::nullopt, domains, nullptr}, Goal::Latency);
     return bound.infeasible == Reason::None ? bound.value * 1e6 : none;
   }
-  const std::optional<cost::Optimum> best =
+  std::optional<cost::Optimum> best =
       cost::optimalDims(cost::Tables(costs, degrees), domains, Goal::Latency);
   return best ? best->evaluation.latencyMs * 1e6 : none;
 }
@@ -146,15 +145,15 @@ static double leastLatency(const cost::CostModel &costs,
 /// What any step takes that has so many chunks: as long as its busiest
 /// stage computes, once for each chunk, and as a chunk takes through all.
 double JointSearch::boundFor(int64_t chunks) const {
-  const cost::CostModel free = costsOf(0, StageDivision::Balanced);
-  const cost::Context whole = free.context(degrees);
+  cost::CostModel free = costsOf(0, StageDivision::Balanced);
+  cost::Context whole = free.context(degrees);
   Degrees part = degrees;
   if (chunks > 1)
     part.batch =
         part.dp * whole.microBatches * ceilDiv(whole.microBatch, chunks);
   // With as many micro-batches as stages it is the busiest stage that limits
   // the latency of the cost model.
-  const bool isFull = whole.microBatches == part.pp;
+  bool isFull = whole.microBatches == part.pp;
   return leastLatency(free, part) * double(isFull ? chunks : 1);
 }
 
@@ -162,9 +161,9 @@ double JointSearch::boundFor(int64_t chunks) const {
 /// of them.
 double JointSearch::boundFor(int64_t inFlight, int64_t chunks) const {
   // As many of these groups as stages may be more than fits.
-  const cost::CostModel free = costsOf(0, StageDivision::Balanced,
-                                       std::numeric_limits<double>::infinity());
-  const cost::Context whole = free.context(degrees);
+  cost::CostModel free = costsOf(0, StageDivision::Balanced,
+                                 std::numeric_limits<double>::infinity());
+  cost::Context whole = free.context(degrees);
   Degrees group = degrees;
   group.batch = group.dp * group.pp *
                 ceilDiv(ceilDiv(whole.groupBatch, inFlight), chunks);
@@ -174,7 +173,7 @@ double JointSearch::boundFor(int64_t inFlight, int64_t chunks) const {
 }
 
 double JointSearch::bound() const {
-  const cost::Context whole = costs.context(degrees);
+  cost::Context whole = costs.context(degrees);
   double least = std::numeric_limits<double>::infinity();
   for (int64_t chunks : options.chunks) {
     if (options.inFlight.empty() && chunks <= whole.microBatch)
@@ -287,7 +286,7 @@ std::optional<Error> JointSearch::orderGiven() {
   if (!given)
     return given.error();
   known.insert({given->degrees.stages.layers, given->dims});
-  const Evaluation own = evaluate(*given);
+  Evaluation own = evaluate(*given);
   if (!own.valid)
     return Error{"the optimum of these degrees is no valid plan"};
   plan.own = own.latencyMs * 1e6;
@@ -357,7 +356,7 @@ void JointSearch::orderAgain() {
 /// changed.
 std::vector<Strategy> JointSearch::neighbours(const Strategy &strategy) const {
   std::vector<Strategy> result;
-  const int64_t pp = strategy.degrees.pp;
+  int64_t pp = strategy.degrees.pp;
   StageCut cut = strategy.degrees.stages;
   if (cut.isEmpty())
     cut = evenCut(costs.layers().numLayers(), pp);
@@ -393,7 +392,7 @@ ErrorOr<JointPlan> JointSearch::run() {
   improveByStarts();
   for (int64_t moves = 0; !plan.isSettled && moves < options.mostMoves;
        ++moves) {
-    const bool isBetter = improveByMoves();
+    bool isBetter = improveByMoves();
     if (budget.isOver())
       break;
     plan.isSettled = !isBetter;
@@ -404,7 +403,7 @@ ErrorOr<JointPlan> JointSearch::run() {
 
 std::vector<int64_t> ordering::usualInFlight(const cost::CostModel &costs,
                                              const Degrees &degrees) {
-  const cost::Context whole = costs.context(degrees);
+  cost::Context whole = costs.context(degrees);
   std::vector<int64_t> inFlight;
   for (int64_t count = std::max<int64_t>(1, whole.microBatches - 1);
        count <= std::min(whole.microBatches + 1, whole.groupBatch); ++count)

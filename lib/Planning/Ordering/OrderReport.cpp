@@ -43,7 +43,7 @@ struct Ordered {
 
 static Ordered summaryOf(const OrderedStep &ordered) {
   const schedule::SolverResult &result = ordered.result;
-  const int64_t chunks = ordered.step.chunks;
+  int64_t chunks = ordered.step.chunks;
   return {chunks,
           ordered.step.copies / chunks,
           ordered.instance,
@@ -77,7 +77,7 @@ static void addLine(std::string &text, const std::vector<size_t> &widths,
   text += ' ';
   for (size_t k = 0; k < widths.size(); ++k) {
     const std::string &cell = cells[k];
-    const std::string rest(widths[k] - std::min(widths[k], cell.size()), ' ');
+    std::string rest(widths[k] - std::min(widths[k], cell.size()), ' ');
     text += ' ' + (k == 0 ? cell + rest : rest + cell);
   }
   text += "  " + cells.back() + '\n';
@@ -110,16 +110,16 @@ static std::string markBest(int64_t number, bool isBest) {
 
 std::string ordering::orderTable(const std::vector<OrderedStep> &steps,
                                  size_t best) {
-  const Ordered any = summaryOf(steps.front());
+  Ordered any = summaryOf(steps.front());
   std::string text = "  a step of " + std::to_string(any.microBatches) +
                      " micro-batches through " +
                      std::to_string(any.instance.numDevices()) +
                      " stages, ms\n\n";
-  const std::vector<size_t> widths = {9, 10, 10, 10, 10, 8, 10};
+  std::vector<size_t> widths = {9, 10, 10, 10, 10, 8, 10};
   addLine(text, widths,
           joined({Cells{"chunks"}, timeHeads(), Cells{"found by"}}));
   for (size_t k = 0; k < steps.size(); ++k) {
-    const Ordered step = summaryOf(steps[k]);
+    Ordered step = summaryOf(steps[k]);
     addLine(text, widths,
             joined({Cells{markBest(step.chunks, k == best)}, timeCells(step),
                     Cells{steps[k].result.finder}}));
@@ -132,12 +132,12 @@ std::string ordering::ringTable(const std::vector<OrderedRing> &rings,
   std::string text = "  a token, on a ring of " +
                      std::to_string(rings[best].frame.instance.numDevices()) +
                      " stages, ms\n\n";
-  const std::vector<size_t> widths = {9, 6, 10, 10, 10, 10, 8, 10, 12};
+  std::vector<size_t> widths = {9, 6, 10, 10, 10, 10, 8, 10, 12};
   addLine(text, widths,
           joined({Cells{"in flight", "chunks"}, timeHeads(),
                   Cells{"tokens/s/dev", "found by"}}));
   for (size_t k = 0; k < rings.size(); ++k) {
-    const Ordered ring = summaryOf(rings[k]);
+    Ordered ring = summaryOf(rings[k]);
     char rate[32];
     std::snprintf(rate, sizeof(rate), "%.1f", rings[k].throughput);
     addLine(text, widths,

@@ -97,7 +97,7 @@ Replay ordering::replay(const Instance &instance, const Schedule &schedule,
   Issuer issuer(instance, schedule.devices, interference);
   std::vector<int> tasks(instance.numOps(), Task::none);
   for (int32_t op : issueOrder(instance, schedule)) {
-    const int32_t i = op % instance.period(), first = op - i;
+    int32_t i = op % instance.period(), first = op - i;
     std::vector<int> after;
     for (const Arc &arc : instance.predecessors(i))
       after.push_back(tasks[first + arc.op]);
@@ -115,21 +115,21 @@ Replay ordering::replay(const Instance &instance, const Schedule &schedule,
 Replay ordering::replayTurn(const RingFrame &frame, const RingTurn &turn,
                             double interference) {
   const Instance &instance = frame.instance;
-  const std::vector<int32_t> devices = instance.placement();
-  const bool isPaced = interference == 0;
-  const size_t settled = size_t(turn.turnsToSettle) + 1;
-  const size_t averaged = isPaced ? 1 : settled;
+  std::vector<int32_t> devices = instance.placement();
+  bool isPaced = interference == 0;
+  size_t settled = size_t(turn.turnsToSettle) + 1;
+  size_t averaged = isPaced ? 1 : settled;
   std::vector<std::vector<const ReturnEdge *>> returnsTo(
       size_t(instance.numOps()));
   for (const ReturnEdge &edge : frame.returns)
     returnsTo[edge.to].push_back(&edge);
-  const std::vector<int32_t> order =
+  std::vector<int32_t> order =
       issueOrder(instance, Schedule{devices, turn.starts});
   Issuer issuer(instance, devices, interference);
   std::vector<std::vector<int>> tasks; ///< by turn
   int clock = Task::none;
   while (tasks.size() < settled + averaged + 1) {
-    const size_t n = tasks.size();
+    size_t n = tasks.size();
     if (isPaced && n > 0)
       clock = issuer.tick(double(turn.period));
     tasks.emplace_back(size_t(instance.numOps()), Task::none);
@@ -152,10 +152,10 @@ Replay ordering::replayTurn(const RingFrame &frame, const RingTurn &turn,
       end = std::max(end, issuer.events.finish(task));
     return end;
   };
-  const size_t last = tasks.size() - 1;
+  size_t last = tasks.size() - 1;
   Replay result;
   result.makespan = (endOf(last) - endOf(last - averaged)) / double(averaged);
-  const double begin = double(turn.period) * double(last);
+  double begin = double(turn.period) * double(last);
   for (int task : tasks[last])
     result.ends.push_back(issuer.events.finish(task) - begin);
   return result;

@@ -45,7 +45,7 @@ makeCandidates(const cost::CostModel &costs, const Strategy &strategy,
           error = step.error();
         continue;
       }
-      const int64_t bound = leastTurn(step->graph, step->copies);
+      int64_t bound = leastTurn(step->graph, step->copies);
       candidates.push_back({inFlight, std::move(*step), bound});
     }
   if (candidates.empty())
@@ -69,9 +69,9 @@ static MachineOrders ordersAsWritten(const Instance &instance) {
 static std::vector<Schedule> listTurns(const RingFrame &frame, int32_t groups,
                                        const Budget &budget) {
   const Instance &instance = frame.instance;
-  const std::vector<int32_t> devices = instance.placement();
-  const Windows windows = computeWindows(instance, devices);
-  const int32_t each = instance.numOps() / groups;
+  std::vector<int32_t> devices = instance.placement();
+  Windows windows = computeWindows(instance, devices);
+  int32_t each = instance.numOps() / groups;
   int64_t longest = 0;
   for (int64_t tail : windows.tails)
     longest = std::max(longest, tail);
@@ -82,7 +82,7 @@ static std::vector<Schedule> listTurns(const RingFrame &frame, int32_t groups,
       if (budget.isOver())
         return turns;
       DispatchRule rule;
-      const int64_t apart = k ? longest >> (k - 1) : 0;
+      int64_t apart = k ? longest >> (k - 1) : 0;
       for (int32_t op = 0; op < instance.numOps(); ++op)
         rule.keys.push_back(
             (isFromEnd ? -windows.tails[op] : windows.heads[op]) +
@@ -153,7 +153,7 @@ static ErrorOr<OrderedRing> orderRing(const cost::CostModel &costs,
       makeRingFrame(candidate.step.graph, candidate.step.copies, false);
   if (!frame)
     return frame.error();
-  const Budget budget(options.timeLimit, 0, options.stop);
+  Budget budget(options.timeLimit, 0, options.stop);
   OrderedRing ring{std::move(*frame)};
   ring.step = std::move(candidate.step);
   ring.inFlight = candidate.inFlight;
@@ -204,7 +204,7 @@ ordering::orderRings(const cost::CostModel &costs, const Strategy &strategy,
         orderRing(costs, strategy, options.solver, std::move(candidate));
     if (!ring)
       return ring.error();
-    const std::pair value(ring->turn.period, k);
+    std::pair value(ring->turn.period, k);
     best = best ? std::min(*best, value) : value;
     found[k] = std::move(*ring);
   }

@@ -173,7 +173,7 @@ struct StepWriter::Visitor {
 
 void StepWriter::writeEmbedding() {
   const cost::Node &embed = model.embed;
-  const cost::Placement made =
+  cost::Placement made =
       embed.op->rule(dimOf(embed), {}, outer).results[0].placement;
   residual = runOp(embed, -1, embed.op->cost(dimOf(embed), {}, outer), {});
   residual =
@@ -187,8 +187,8 @@ void StepWriter::writeEmbedding() {
 /// Reshards and sum where a layer ends.
 void StepWriter::leave(const cost::LayerExit &end, Layout to, double rows,
                        int32_t layer) {
-  const auto ready = walk.leaving();
-  const cost::LayerExit::Moves moves = end.into(to);
+  auto ready = walk.leaving();
+  cost::LayerExit::Moves moves = end.into(to);
   std::vector<int32_t> moved(ready.begin(), ready.end());
   // What is added where it is moves as one.
   if (moves.sources.size() != moved.size())
@@ -196,8 +196,8 @@ void StepWriter::leave(const cost::LayerExit &end, Layout to, double rows,
                  add("layer_exit.sum", {Part::Exit, -1, layer},
                      MachineKind::Compute, 0, moved));
   // The head needs what leaves the last layer.
-  const bool isLast = layer + 1 == costs.layers().numLayers();
-  const std::string name = isLast ? model.head.name : "layer_exit";
+  bool isLast = layer + 1 == costs.layers().numLayers();
+  std::string name = isLast ? model.head.name : "layer_exit";
   for (size_t i = 0; i < moves.sources.size(); ++i)
     moved[i] = send(name + ".take" + std::to_string(i), {Part::Exit, -1, layer},
                     cost::reshardCollectives(moves.sources[i], to, rows,
@@ -213,9 +213,9 @@ void StepWriter::leave(const cost::LayerExit &end, Layout to, double rows,
 
 void StepWriter::writeHead(const cost::LayerExit &end) {
   const cost::Node &head = model.head;
-  const cost::Placement incoming{end.outputLayout(), model.rowBytes};
-  const Span<const cost::Placement> operands(&incoming, 1);
-  const cost::Rule rule = head.op->rule(dimOf(head), operands, outer);
+  cost::Placement incoming{end.outputLayout(), model.rowBytes};
+  Span<const cost::Placement> operands(&incoming, 1);
+  cost::Rule rule = head.op->rule(dimOf(head), operands, outer);
   leave(end, rule.operands[0].required.layout, rule.operands[0].rows,
         int32_t(costs.layers().numLayers()) - 1);
   cost::OpCost cost = head.op->cost(dimOf(head), operands, outer);
@@ -229,11 +229,11 @@ void StepWriter::writeHead(const cost::LayerExit &end) {
 
 bool StepWriter::writeLayer(int64_t layer) {
   const cost::LayerKind &kind = costs.layers().kindOfLayer(layer);
-  const cost::Context context = costs.context(degrees, kind);
+  cost::Context context = costs.context(degrees, kind);
   Visitor visitor{*this, context, int32_t(layer)};
   if (!walk.walk(kind.body, context, residual, visitor))
     return false;
-  const cost::LayerExit end = walk.exit();
+  cost::LayerExit end = walk.exit();
   if (layer + 1 == costs.layers().numLayers())
     writeHead(end);
   else
@@ -268,7 +268,7 @@ bool StepWriter::write() {
     beginStage(s);
     if (s == 0)
       writeEmbedding();
-    const int64_t end = layers.firstLayer(s + 1, degrees);
+    int64_t end = layers.firstLayer(s + 1, degrees);
     for (int64_t layer = layers.firstLayer(s, degrees); layer < end; ++layer)
       if (!writeLayer(layer))
         return false;
@@ -288,7 +288,7 @@ bool StepWriter::write() {
 InlineVector<cost::Collective, 2>
 ordering::transferInto(const cost::CostModel &costs, const Strategy &strategy,
                        const cost::TimeModel &clock, int64_t next) {
-  const cost::LayerWalk<int32_t> walk(costs, strategy);
+  cost::LayerWalk<int32_t> walk(costs, strategy);
   return clock.transfer(
       walk.entering(costs.layers().kindOfLayer(next).body).layout,
       double(costs.context(strategy.degrees).rows) * costs.model().rowBytes,
@@ -316,7 +316,7 @@ ErrorOr<StepGraph> ordering::makeStepGraph(const cost::CostModel &costs,
                  " sequences, expected at most as many chunks, found " +
                  std::to_string(options.chunks)};
   StepGraph result;
-  const Strategy part =
+  Strategy part =
       options.chunks == 1 && !options.microBatches
           ? strategy
           : withMicroBatch(strategy, ceilDiv(whole.microBatch, options.chunks));
@@ -324,7 +324,7 @@ ErrorOr<StepGraph> ordering::makeStepGraph(const cost::CostModel &costs,
     return Error{"the strategy is invalid: a dim is illegal in its place"};
   if (std::optional<Error> error = result.graph.check())
     return *error;
-  const int64_t copies = whole.microBatches * options.chunks;
+  int64_t copies = whole.microBatches * options.chunks;
   if (std::optional<Error> error =
           schedule::checkNumOps(result.graph.ops.size(), copies))
     return *error;

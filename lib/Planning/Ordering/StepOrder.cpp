@@ -72,7 +72,7 @@ static ErrorOr<OrderedStep> orderChunks(const cost::CostModel &costs,
   OrderedStep ordered{std::move(*step), std::move(*instance), {}};
   const Instance &problem = ordered.instance;
   SolverOptions solver = options.solver;
-  const std::vector<Baseline> known = stepBaselines(problem);
+  std::vector<Baseline> known = stepBaselines(problem);
   ordered.serial = known.front().makespan;
   ordered.programOrder = known.back().makespan;
   if (known.back().schedule)

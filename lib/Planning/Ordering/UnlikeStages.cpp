@@ -33,7 +33,7 @@ UnlikeStages::clocks(const std::vector<StageKind> &all) const {
 static ErrorOr<ChainProblem> makeChain(const cost::CostModel &costs,
                                        const Strategy &strategy,
                                        const std::vector<StageKind> &kinds) {
-  const int64_t numLayers = costs.layers().numLayers();
+  int64_t numLayers = costs.layers().numLayers();
   ChainProblem chain;
   chain.leastNodes = 1;
   for (const StageKind &kind : kinds) {
@@ -48,11 +48,11 @@ static ErrorOr<ChainProblem> makeChain(const cost::CostModel &costs,
       if (origin.part == Part::Transfer)
         continue;
       const schedule::PlanOp &op = step->graph.ops[i];
-      const bool isEmbedding =
+      bool isEmbedding =
           origin.variable == int32_t(costs.model().embed.variable);
-      const int64_t layer = origin.layer >= 0 ? origin.layer
-                            : isEmbedding     ? 0
-                                              : numLayers - 1;
+      int64_t layer = origin.layer >= 0 ? origin.layer
+                      : isEmbedding     ? 0
+                                        : numLayers - 1;
       times[layer] += op.times[0];
       bytes[layer] += op.parameterBytes;
     }
@@ -90,7 +90,7 @@ loadsOf(const ChainProblem &chain, const std::vector<int32_t> &kinds,
     }
     if (bytes > *chain.memory[kinds[s]])
       return std::nullopt;
-    const bool isLast = s + 1 == kinds.size();
+    bool isLast = s + 1 == kinds.size();
     loads.push_back(time + (isLast ? 0 : chain.cutTimes[layer - 1]));
   }
   return loads;
