@@ -27,7 +27,7 @@ BodyIndex::BodyIndex(const Body &body) : values(body.numValues) {
     values[v].root = v;
 
   // The last op that reads a value; the layer's exit comes after all.
-  const int exit = static_cast<int>(body.nodes.size());
+  int exit = int(body.nodes.size());
   std::vector<int> lastUse(body.numValues, -1);
   std::vector<int> uses(body.numValues, 0);
   for (int i = 0; i < exit; ++i) {

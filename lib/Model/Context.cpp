@@ -17,10 +17,10 @@ Context cost::makeContext(const Workload &workload, const Degrees &degrees) {
   context.workload = workload;
   static_cast<BatchSplit &>(context) =
       splitBatch(degrees.batch, degrees.dp, degrees.pp);
-  context.sequences = static_cast<double>(context.microBatch);
+  context.sequences = double(context.microBatch);
   context.rows = context.sequences;
   if (context.isPrefill())
-    context.rows *= static_cast<double>(workload.context);
+    context.rows *= double(workload.context);
   context.wholeSequences =
       !context.isPrefill() || context.microBatch % degrees.tp == 0;
   context.routing.meanCopies = context.routing.copies = context.rows;
@@ -52,19 +52,18 @@ void cost::relax(Context &context, const Context &top,
 Routing cost::makeRouting(int64_t experts, int64_t topK, double rows,
                           int64_t dp, int64_t ep, std::optional<double> skew,
                           double reach, double deviations) {
-  const double groups = static_cast<double>(ep);
-  const double allRows = rows * static_cast<double>(dp);
+  double groups = double(ep);
+  double allRows = rows * double(dp);
 
   Routing routing;
   routing.experts = experts;
   routing.topK = topK;
   routing.localExperts = ceilDiv(experts, ep);
-  routing.meanCopies = rows * static_cast<double>(topK);
+  routing.meanCopies = rows * double(topK);
   if (dp != ep)
-    routing.meanCopies *= static_cast<double>(dp) / groups;
+    routing.meanCopies *= double(dp) / groups;
   routing.copies = routing.meanCopies;
-  const double most =
-      allRows * static_cast<double>(std::min(topK, routing.localExperts));
+  double most = allRows * double(std::min(topK, routing.localExperts));
   if (deviations > 0 && ep > 1) {
     routing.copies = std::min(routing.meanCopies * (1 + skew.value_or(0)) +
                                   deviations * std::sqrt(routing.meanCopies),
@@ -81,11 +80,10 @@ Routing cost::makeRouting(int64_t experts, int64_t topK, double rows,
     routing.imbalance = routing.copies / routing.meanCopies;
   }
 
-  const double local = static_cast<double>(routing.localExperts);
-  routing.activeFraction =
-      1 - std::pow(1 - static_cast<double>(topK) / static_cast<double>(experts),
-                   1 + reach * (allRows - 1));
-  const double active = local * routing.activeFraction;
+  double local = double(routing.localExperts);
+  routing.activeFraction = 1 - std::pow(1 - double(topK) / double(experts),
+                                        1 + reach * (allRows - 1));
+  double active = local * routing.activeFraction;
   routing.activeExperts =
       deviations > 0 && ep > 1
           ? active * (1 + skew.value_or(0)) +
@@ -100,8 +98,7 @@ double cost::deviationsOfLargest(double groups) {
     return 0;
   // Hastings' quantile of the normal distribution at the median of the largest,
   // shifted to its mean (Blom).
-  const double tail =
-      std::sqrt(-2 * std::log(1 - std::pow(0.5264, 1 / groups)));
+  double tail = std::sqrt(-2 * std::log(1 - std::pow(0.5264, 1 / groups)));
   return tail - (2.30753 + 0.27061 * tail) /
                     (1 + 0.99229 * tail + 0.04481 * tail * tail);
 }

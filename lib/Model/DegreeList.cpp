@@ -17,7 +17,7 @@ using namespace shardopt;
 
 static std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t";
-  const size_t first = text.find_first_not_of(blanks);
+  size_t first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos)
     return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
@@ -25,8 +25,8 @@ static std::string_view trimmed(std::string_view text) {
 
 /// Takes what stands before the next `separator` off the front of `text`.
 static std::string_view takeItem(std::string_view &text, char separator) {
-  const size_t end = std::min(text.find(separator), text.size());
-  const std::string_view item = text.substr(0, end);
+  size_t end = std::min(text.find(separator), text.size());
+  std::string_view item = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
   return trimmed(item);
 }
@@ -39,15 +39,15 @@ static std::optional<std::vector<int64_t>> parseRange(Degree degree,
                                                       std::string_view text) {
   std::optional<int64_t> first = parseDegreeValue(degree, takeItem(text, ':'));
   std::optional<int64_t> last = parseDegreeValue(degree, takeItem(text, ':'));
-  const std::string_view step = trimmed(text);
+  std::string_view step = trimmed(text);
   if (!first || !last || *first > *last || step.size() < 2 ||
       (step[0] != '*' && step[0] != '+'))
     return std::nullopt;
-  const bool multiplies = step[0] == '*';
+  bool multiplies = step[0] == '*';
   double by = 0;
   auto [end, error] =
       std::from_chars(step.data() + 1, step.data() + step.size(), by);
-  const bool isWhole = by == std::floor(by);
+  bool isWhole = by == std::floor(by);
   if (error != std::errc() || end != step.data() + step.size() ||
       !std::isfinite(by) || (multiplies ? by <= 1 : by < 1 || !isWhole))
     return std::nullopt;
@@ -71,7 +71,7 @@ shardopt::parseDegreeList(Degree degree, std::string_view text) {
   bool isLast = false;
   while (!isLast) {
     isLast = rest.find(',') == std::string_view::npos;
-    const std::string_view item = takeItem(rest, ',');
+    std::string_view item = takeItem(rest, ',');
     if (std::optional<int64_t> value = parseDegreeValue(degree, item)) {
       values.push_back(*value);
       continue;

@@ -35,7 +35,7 @@ const char *shardopt::devicesFormula(bool isDpWritten) {
 
 std::string shardopt::spell(Degree degree, int64_t value) {
   const DegreeInfo &info = infoOf(degree);
-  const bool isNamed = info.names && value >= 1 && value <= info.most;
+  bool isNamed = info.names && value >= 1 && value <= info.most;
   return isNamed ? info.names[value - 1] : std::to_string(value);
 }
 

@@ -18,7 +18,7 @@ const char *cost::spell(WeightType type) {
       "f32",   "bf16", "fp8",     "fp8_block", "mxfp4",
       "nvfp4", "int4", "int4_64", "int4_32",   "int8"};
   static_assert(std::size(names) == numWeightTypes);
-  return names[static_cast<size_t>(type)];
+  return names[size_t(type)];
 }
 
 ErrorOr<WeightType> cost::parseWeightStorage(const std::string &option,

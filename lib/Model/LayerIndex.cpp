@@ -18,9 +18,9 @@ template <typename T, typename Equal>
 static unsigned intern(std::vector<T> &list, const T &wanted, Equal equal) {
   for (size_t i = 0; i < list.size(); ++i)
     if (equal(list[i], wanted))
-      return static_cast<unsigned>(i);
+      return unsigned(i);
   list.push_back(wanted);
-  return static_cast<unsigned>(list.size() - 1);
+  return unsigned(list.size() - 1);
 }
 
 /// counts[i][c]: how many of the first i members of `classes` are c.
@@ -67,8 +67,8 @@ std::vector<Stage> LayerIndex::stages(const Degrees &degrees) const {
 
   std::vector<Stage> stages;
   for (int64_t s = 0; s < degrees.pp; ++s) {
-    const int64_t begin = firstLayer(s, degrees);
-    const int64_t end = firstLayer(s + 1, degrees);
+    int64_t begin = firstLayer(s, degrees);
+    int64_t end = firstLayer(s + 1, degrees);
     Stage stage;
     stage.isFirst = s == 0;
     stage.isLast = s == degrees.pp - 1;

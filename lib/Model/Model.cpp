@@ -17,15 +17,15 @@ using namespace shardopt::cost;
 int64_t Model::numLayers() const {
   int64_t layers = 0;
   for (const Segment &segment : segments)
-    layers += static_cast<int64_t>(segment.windows.size());
+    layers += int64_t(segment.windows.size());
   return layers;
 }
 
 bool Model::sharesTable(Dim embed, Dim head) const {
   // The table is [vocab, hidden] and the head's weight its transpose.
-  const bool alike = (embed == Dim::Zero && head == Dim::One) ||
-                     (embed == Dim::One && head == Dim::Zero) ||
-                     (embed == Dim::None && head == Dim::None);
+  bool alike = (embed == Dim::Zero && head == Dim::One) ||
+               (embed == Dim::One && head == Dim::Zero) ||
+               (embed == Dim::None && head == Dim::None);
   return tiedEmbeddings && alike;
 }
 
@@ -33,7 +33,7 @@ unsigned Model::numVariables() const {
   size_t variables = 2; // embedding and head
   for (const Body &body : bodies)
     variables += body.nodes.size();
-  return static_cast<unsigned>(variables);
+  return unsigned(variables);
 }
 
 std::vector<const Node *> Model::nodesByVariable() const {
@@ -83,7 +83,7 @@ std::optional<DegreeExcess> Model::findExcess(const Degrees &degrees,
   for (const Words &words :
        {Words{Divides::Layers, "stages", "number of layers"},
         Words{Divides::Experts, "experts", "number of experts"}}) {
-    const int64_t most = amountOf(words.what);
+    int64_t most = amountOf(words.what);
     for (const DegreeInfo &info : degreeTable)
       if (info.divides == words.what && most && degrees.*info.field > most)
         return DegreeExcess{words.part, info.name, degrees.*info.field,
@@ -133,7 +133,7 @@ OpTypes cost::typesOf(const Model &model) {
   };
   for (const Body &body : model.bodies)
     for (const Node &node : body.nodes) {
-      const OpTypes found = node.op->types();
+      OpTypes found = node.op->types();
       take(all.attention, found.attention);
       take(all.dense, found.dense);
       take(all.experts, found.experts);

@@ -72,12 +72,12 @@ ProgramGrid::ProgramGrid(const StageGrid &groups) : stage(groups) {
 std::vector<int16_t> ProgramGrid::axes(Axis axis) const {
   if (axis == Axis::Pp)
     return {0};
-  const AxisGroup group = stage.group(axis);
+  AxisGroup group = stage.group(axis);
   std::vector<int16_t> axes;
   for (size_t i = 1; i < sizes.size(); ++i)
     if (sizes[i] > 1 && strides[i] >= group.stride &&
         strides[i] * sizes[i] <= group.stride * group.size)
-      axes.push_back(static_cast<int16_t>(i));
+      axes.push_back(int16_t(i));
   return axes;
 }
 

@@ -11,7 +11,7 @@ using namespace shardopt;
 using namespace shardopt::cost;
 
 int64_t cost::longestContext(const RequestLoad &load, Phase phase) {
-  const double answer = phase == Phase::Decode ? *load[RequestField::Osl] : 0;
+  double answer = phase == Phase::Decode ? *load[RequestField::Osl] : 0;
   return int64_t(*load[RequestField::Isl] + answer);
 }
 
@@ -19,7 +19,7 @@ std::optional<std::string> cost::contextError(const Workload &workload,
                                               const RequestLoad &load) {
   if (!load.hasRequests())
     return std::nullopt;
-  const int64_t longest = longestContext(load, workload.phase);
+  int64_t longest = longestContext(load, workload.phase);
   if (workload.context <= longest)
     return std::nullopt;
   return "'context' is " + std::to_string(workload.context) +

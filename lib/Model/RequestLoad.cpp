@@ -34,7 +34,7 @@ std::vector<std::string> shardopt::requestFieldNames() {
 
 std::string shardopt::spell(RequestField field, double value) {
   char text[64];
-  const double most = infoOf(field).isWhole() ? 1e15 : 1e6;
+  double most = infoOf(field).isWhole() ? 1e15 : 1e6;
   if (std::abs(value) < most && value == std::floor(value)) {
     std::snprintf(text, sizeof(text), "%.0f", value);
     return text;
@@ -49,8 +49,7 @@ std::string shardopt::spell(RequestField field, double value) {
 
 std::string shardopt::wantedOf(RequestField field) {
   const RequestFieldInfo &info = infoOf(field);
-  const std::string least = spell(field, info.least),
-                    most = spell(field, info.most);
+  std::string least = spell(field, info.least), most = spell(field, info.most);
   if (info.isWhole())
     return "a whole number from " + least + " to " + most;
   return info.kind == RequestKind::Share
@@ -59,8 +58,8 @@ std::string shardopt::wantedOf(RequestField field) {
 }
 
 static bool isInRange(const RequestFieldInfo &info, double value) {
-  const bool isAbove = info.kind == RequestKind::Above ? value > info.least
-                                                       : value >= info.least;
+  bool isAbove = info.kind == RequestKind::Above ? value > info.least
+                                                 : value >= info.least;
   return isAbove && value <= info.most &&
          (!info.isWhole() || value == std::floor(value));
 }
@@ -68,8 +67,8 @@ static bool isInRange(const RequestFieldInfo &info, double value) {
 ErrorOr<double> shardopt::parseRequestValue(RequestField field,
                                             const std::string &text) {
   char *end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  const bool isNumber = !text.empty() && *end == '\0';
+  double value = std::strtod(text.c_str(), &end);
+  bool isNumber = !text.empty() && *end == '\0';
   if (isNumber && isInRange(infoOf(field), value))
     return value;
   return Error{"'" + std::string(spell(field)) + "' is '" + abbreviate(text) +
@@ -95,8 +94,8 @@ std::optional<std::string> RequestLoad::error() const {
       return "'" + std::string(info.name) + "' is " +
              spell(info.field, *value) + ", expected " + wantedOf(info.field);
   }
-  const bool hasIsl = self[RequestField::Isl].has_value(),
-             hasOsl = self[RequestField::Osl].has_value();
+  bool hasIsl = self[RequestField::Isl].has_value(),
+       hasOsl = self[RequestField::Osl].has_value();
   if (hasIsl != hasOsl) // (C2)
     return std::string("'isl' and 'osl' go together, and '") +
            (hasIsl ? "osl" : "isl") + "' is missing";
@@ -111,7 +110,7 @@ std::optional<std::string> RequestLoad::error() const {
        {std::pair(RequestField::TpotPercentile, RequestField::TpotMs),
         std::pair(RequestField::TtftPercentile,
                   RequestField::TtftMs)}) { // (C6)
-    const double at = self[percentile].value_or(50);
+    double at = self[percentile].value_or(50);
     if (at != 50 && at != 90 && at != 99)
       return "'" + std::string(spell(percentile)) + "' is " +
              spell(percentile, at) + ", expected 50, 90 or 99";
@@ -119,8 +118,8 @@ std::optional<std::string> RequestLoad::error() const {
       return "'" + std::string(spell(percentile)) + "' is given without '" +
              spell(limit) + "'";
   }
-  const double drafts = self[RequestField::DraftTokens].value_or(0),
-               accepted = self[RequestField::AcceptedTokens].value_or(0);
+  double drafts = self[RequestField::DraftTokens].value_or(0),
+         accepted = self[RequestField::AcceptedTokens].value_or(0);
   if (accepted > drafts && drafts == 0) // (C5)
     return "'accepted_tokens' is " +
            spell(RequestField::AcceptedTokens, accepted) +

@@ -16,8 +16,8 @@ using namespace shardopt;
 
 int64_t shardopt::firstLayerOfStage(int64_t numLayers, int64_t stage,
                                     int64_t pp) {
-  const int64_t each = numLayers / pp, extra = numLayers % pp;
-  const int64_t firstWithExtra = pp - 1 - extra;
+  int64_t each = numLayers / pp, extra = numLayers % pp;
+  int64_t firstWithExtra = pp - 1 - extra;
   return stage * each +
          std::min(extra, std::max<int64_t>(0, stage - firstWithExtra));
 }
@@ -69,7 +69,7 @@ ErrorOr<StageCut> shardopt::parseStageCut(std::string_view text) {
   StageCut cut;
   std::string_view rest = text;
   for (bool isLast = text.empty(); !isLast;) {
-    const size_t end = std::min(rest.find(','), rest.size());
+    size_t end = std::min(rest.find(','), rest.size());
     // A stage is as a degree is: a positive number that is not too large.
     std::optional<int64_t> layers =
         parseDegreeValue(Degree::Pp, rest.substr(0, end));
@@ -87,13 +87,13 @@ ErrorOr<StageCut> shardopt::parseStageCut(std::string_view text) {
 
 std::optional<std::string> shardopt::stageCutError(const StageCut &cut,
                                                    std::optional<int64_t> pp) {
-  const std::string name = std::string("'") + StageCut::key + "'";
+  std::string name = std::string("'") + StageCut::key + "'";
   for (size_t stage = 0; stage < cut.layers.size(); ++stage)
     if (cut.layers[stage] < 1 || cut.layers[stage] > maxDegree)
       return name + " has " + std::to_string(cut.layers[stage]) +
              " layers in stage " + std::to_string(stage) + ", expected 1 to " +
              std::to_string(maxDegree);
-  const auto found = int64_t(cut.layers.size());
+  auto found = int64_t(cut.layers.size());
   if (pp && found && found != *pp)
     return name + " has the layers of " + std::to_string(found) +
            (found == 1 ? " stage" : " stages") + ", expected as many as pp, " +
@@ -107,7 +107,7 @@ shardopt::stageCutError(const StageCut &cut, int64_t pp, int64_t numLayers) {
     return std::nullopt;
   if (auto error = stageCutError(cut, pp))
     return error;
-  const int64_t total = cut.total();
+  int64_t total = cut.total();
   if (total == numLayers)
     return std::nullopt;
   std::string text = std::string("'") + StageCut::key + "' adds up to " +

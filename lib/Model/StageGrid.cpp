@@ -69,13 +69,13 @@ static bool oneDivides(int64_t a, int64_t b) {
 }
 
 static bool cutsExperts(const Degrees &degrees, int64_t ep) {
-  const int64_t devices = degrees.tp * degrees.dp;
+  int64_t devices = degrees.tp * degrees.dp;
   return devices % ep == 0 && oneDivides(degrees.tp, devices / ep);
 }
 
 /// Of experts that are cut. Where etp > tp, cp is a part of tp alone.
 static bool cutsContext(const Degrees &degrees, int64_t cp) {
-  const int64_t etp = degrees.tp * degrees.dp / degrees.ep;
+  int64_t etp = degrees.tp * degrees.dp / degrees.ep;
   return degrees.tp % cp == 0 && (etp > degrees.tp || oneDivides(cp, etp));
 }
 
@@ -94,10 +94,10 @@ std::optional<std::string> shardopt::gridError(const Degrees &degrees,
   if (!hasExperts && degrees.ep != degrees.dp)
     return "ep " + number(degrees.ep) + " is not dp " + number(degrees.dp) +
            ": without experts both are the number of replicas";
-  const int64_t tp = degrees.tp, ep = degrees.ep, cp = degrees.cp;
-  const int64_t devices = tp * degrees.dp;
+  int64_t tp = degrees.tp, ep = degrees.ep, cp = degrees.cp;
+  int64_t devices = tp * degrees.dp;
   if (!cutsExperts(degrees, ep)) {
-    const std::string found =
+    std::string found =
         devices % ep != 0
             ? "ep " + number(ep) + " does not divide tp * dp " + number(devices)
             : "ep " + number(ep) + " leaves etp = tp * dp / ep " +
@@ -106,7 +106,7 @@ std::optional<std::string> shardopt::gridError(const Degrees &degrees,
     return found +
            nearest(ep, [&](int64_t ep) { return cutsExperts(degrees, ep); });
   }
-  const std::string found =
+  std::string found =
       tp % cp != 0 ? "cp " + number(cp) + " does not divide tp " + number(tp)
                    : "of cp " + number(cp) + " and etp = tp * dp / ep " +
                          number(devices / ep) + " neither divides the other";

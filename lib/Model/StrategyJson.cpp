@@ -109,7 +109,7 @@ public:
     return true;
   }
   bool endArray() {
-    const bool wereStages = at == Place::StagesArray;
+    bool wereStages = at == Place::StagesArray;
     at = Place::Strategy;
     if (wereStages)
       return !given.stages.isEmpty() || refuseFound("an empty one");
@@ -210,7 +210,7 @@ private:
   }
 
   bool strategyKey(const std::string &name) {
-    const std::optional<size_t> key = parseKey(name);
+    std::optional<size_t> key = parseKey(name);
     if (!key) {
       std::vector<std::string> known = degreeNames();
       known.push_back(keyName(stagesKey));
@@ -219,10 +219,9 @@ private:
                     listKnown(name, known));
     }
     current = *key;
-    const bool isRepeated = current == stagesKey ? !given.stages.isEmpty()
-                            : current == dimsKey
-                                ? hasDims
-                                : given.entries[current].has_value();
+    bool isRepeated = current == stagesKey ? !given.stages.isEmpty()
+                      : current == dimsKey ? hasDims
+                                           : given.entries[current].has_value();
     if (isRepeated)
       return refuse("/" + name + ": given twice");
     hasDims |= current == dimsKey;

@@ -21,7 +21,7 @@ shardopt::loadMachineGroups(const std::string &nameOrFile) {
   ErrorOr<json::Document> document = json::Document::parseFile(nameOrFile);
   if (!document)
     return document.error();
-  const json::Value root = document->root();
+  json::Value root = document->root();
   if (!root.isObject() || !root["groups"])
     return groups;
   root.refuseOtherKeys({"name", "source", "groups"});

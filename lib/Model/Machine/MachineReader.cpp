@@ -72,10 +72,9 @@ static void readCompute(const Inherited &compute, Machine &machine,
   sheet.fp4Flops = sheet.fp8Flops;
   if (json::Value fp4 = optional(compute["fp4_flops_per_s"]))
     sheet.fp4Flops = readRate(fp4);
-  sheet.sms = static_cast<double>(
-      json::Value(compute["sms"])
-          .integer(
-              /*otherwise=*/0, /*least=*/0, /*most=*/maxSms));
+  sheet.sms = double(json::Value(compute["sms"])
+                         .integer(
+                             /*otherwise=*/0, /*least=*/0, /*most=*/maxSms));
   machine.kernelLatency = readSeconds(compute["kernel_latency_s"]);
 }
 
@@ -124,7 +123,7 @@ static void readNetwork(const Inherited &network, Machine &machine,
 static void readCollectives(const Inherited &collectives, Machine &machine) {
   collectives.own().refuseOtherKeys({"latency_s", "ring"});
   machine.collectiveLatency = readSeconds(collectives["latency_s"]);
-  const Inherited ring = collectives["ring"];
+  Inherited ring = collectives["ring"];
   ring.own().refuseOtherKeys({"latency_s", "domain_step_s", "network_step_s"});
   machine.ringCollectiveLatency = readSeconds(ring["latency_s"]);
   machine.ringLinkStep = readSeconds(ring["domain_step_s"]);
@@ -172,7 +171,7 @@ readCalibrations(const json::Value &root,
 static void readBases(json::Value root, std::vector<json::Document> &bases,
                       std::vector<std::string> &names) {
   while (json::Value like = root["like"]) {
-    const std::string name = like.string();
+    std::string name = like.string();
     const ShippedMachine *found = nullptr;
     for (const ShippedMachine &machine : shippedMachines())
       if (name == machine.name)
@@ -197,10 +196,10 @@ static void readBases(json::Value root, std::vector<json::Document> &bases,
 
 /// Of the file itself: what it is like may cost another price.
 static std::optional<double> readPrice(const json::Value &root) {
-  const json::Value price = root["price_per_hour"];
+  json::Value price = root["price_per_hour"];
   if (!price)
     return std::nullopt;
-  const double dollars = price.positiveNumber();
+  double dollars = price.positiveNumber();
   if (dollars > 1e6)
     price.failExpected("dollars of a device for an hour, at most 1e6");
   return dollars;
@@ -211,7 +210,7 @@ shardopt::parsePrice(std::string_view text, const std::string &fileName) {
   ErrorOr<json::Document> document = json::Document::parse(text, fileName);
   if (!document)
     return document.error();
-  const std::optional<double> price = readPrice(document->root());
+  std::optional<double> price = readPrice(document->root());
   if (document->failed())
     return document->error();
   return price;
@@ -223,7 +222,7 @@ ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
   if (!document)
     return document.error();
 
-  const json::Value root = document->root();
+  json::Value root = document->root();
   if (root.isObject() && root["groups"])
     return Error{fileName + ": /groups: found groups of unlike devices, over "
                             "which stages are planned by 'shard-schedule "
@@ -237,7 +236,7 @@ ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
   std::vector<json::Value> roots = {root};
   for (const json::Document &base : bases)
     roots.push_back(base.root());
-  const Inherited all(std::move(roots));
+  Inherited all(std::move(roots));
 
   Machine machine;
   DataSheet sheet;
@@ -250,9 +249,9 @@ ErrorOr<Machine> shardopt::parseMachine(std::string_view text,
   readDomain(all["domain"], machine, sheet);
   readNetwork(all["network"], machine, sheet);
   readCollectives(all["collectives"], machine);
-  const Inherited experts = all["experts"];
+  Inherited experts = all["experts"];
   experts.own().refuseOtherKeys({"skew"});
-  const json::Value skew = experts["skew"];
+  json::Value skew = experts["skew"];
   machine.expertSkew = skew.nonNegativeNumber();
   if (machine.expertSkew > 1e6)
     skew.failExpected("a number of at most 1e6");

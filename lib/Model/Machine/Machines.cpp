@@ -19,7 +19,7 @@ using namespace shardopt;
 static constexpr uint64_t maxFileBytes = 1 << 20;
 
 bool shardopt::isMachineFile(const std::string &name) {
-  const std::string_view extension = ".json";
+  std::string_view extension = ".json";
   bool endsInJson = name.size() >= extension.size() &&
                     name.compare(name.size() - extension.size(),
                                  extension.size(), extension) == 0;

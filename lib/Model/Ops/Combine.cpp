@@ -16,7 +16,7 @@ using namespace shardopt::cost::detail;
 /// The layout in which results are exchanged: `l` of the formulas.
 static Layout exchangeLayout(Dim dim, Layout incoming, const Context &context) {
   // Linear: a partial sum can be added up after the exchange.
-  const Layout none = incoming == Layout::H ? Layout::R : incoming;
+  Layout none = incoming == Layout::H ? Layout::R : incoming;
   return activationLayout(dim, none);
 }
 
@@ -34,11 +34,11 @@ Span<const DimChoice> Combine::choices() const {
 Rule Combine::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   const StageGrid &grid = context.grid;
-  const bool isGather = context.degrees.gathers();
-  const Layout from =
+  bool isGather = context.degrees.gathers();
+  Layout from =
       isGather ? summedLayout(incoming[0].layout, context) : incoming[0].layout;
-  const Layout layout = exchangeLayout(dim, from, context);
-  const Layout cut = cutOverQ(layout, grid);
+  Layout layout = exchangeLayout(dim, from, context);
+  Layout cut = cutOverQ(layout, grid);
   Rule rule;
   // Outside, over tp.
   Placement left{grid.isQOutside() ? cut : layout, incoming[0].rowBytes,
@@ -59,7 +59,7 @@ Rule Combine::rule(Dim dim, Span<const Placement> incoming,
 /// The collectives of a reduce-scatter of what lies in `from` into `layout`.
 static void addScatter(Layout layout, Layout from, double bytes,
                        const Context &context, OpCost &cost) {
-  const double x = context.ranks(Axis::Etp);
+  double x = context.ranks(Axis::Etp);
   auto scatter = [&](Axis axis, double bytes, const char *name) {
     cost.collectives.push_back(
         {CollectiveKind::ReduceScatter, axis, bytes, name});
@@ -81,11 +81,11 @@ static void addScatter(Layout layout, Layout from, double bytes,
 
 OpCost Combine::cost(Dim dim, Span<const Placement> incoming,
                      const Context &context) const {
-  const double rowBytes = static_cast<double>(hidden) * activationBytes;
+  double rowBytes = double(hidden) * activationBytes;
   OpCost cost;
   if (context.degrees.gathers()) {
-    const Layout from = summedLayout(incoming[0].layout, context);
-    const double all = stageRows(context);
+    Layout from = summedLayout(incoming[0].layout, context);
+    double all = stageRows(context);
     cost.kernels = {expertsKernel(
         heldBytes(from, context.routing.copies, rowBytes, context) +
         heldBytes(from, all, rowBytes, context))};
@@ -93,9 +93,9 @@ OpCost Combine::cost(Dim dim, Span<const Placement> incoming,
                context, cost);
     return cost;
   }
-  const Layout layout = exchangeLayout(dim, incoming[0].layout, context);
-  const double k = static_cast<double>(topK);
-  const ExchangedBytes bytes = exchangedBytes(layout, k, rowBytes, context);
+  Layout layout = exchangeLayout(dim, incoming[0].layout, context);
+  double k = double(topK);
+  ExchangedBytes bytes = exchangedBytes(layout, k, rowBytes, context);
   cost.kernels = {
       expertsKernel(bytes.outside + bytes.outside / k + bytes.inside)};
   cost.collectives = {{CollectiveKind::AllToAll, Axis::Ep,

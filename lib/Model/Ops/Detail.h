@@ -92,8 +92,8 @@ inline const char *whyNotCutByHeads(Dim dim, const Context &context) {
 inline void addMerge(double sequences, double localHeads, double width,
                      double activationBytes, const Context &context,
                      OpCost &cost) {
-  const auto cp = static_cast<double>(context.degrees.cp);
-  const double rowBytes = width * activationBytes;
+  auto cp = double(context.degrees.cp);
+  double rowBytes = width * activationBytes;
   cost.collectives.push_back({CollectiveKind::AllToAll, Axis::Cp,
                               sequences * cp * localHeads * (rowBytes + 4),
                               "merge"});
@@ -103,8 +103,8 @@ inline void addMerge(double sequences, double localHeads, double width,
 
 /// Pairs of tokens of one prompt: the later one attends to the earlier one.
 inline double causalPairs(const Context &context) {
-  const auto prompt = static_cast<double>(context.workload.context);
-  const auto length = static_cast<double>(context.attendedLength());
+  auto prompt = double(context.workload.context);
+  auto length = double(context.attendedLength());
   return prompt * length - length * length / 2;
 }
 

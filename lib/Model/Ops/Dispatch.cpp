@@ -15,8 +15,7 @@ using namespace shardopt::cost::detail;
 
 /// The layout in which rows are exchanged: `l` of the formulas.
 static Layout exchangeLayout(Dim dim, Layout incoming, const Context &context) {
-  const Layout none =
-      context.degrees.gathers() ? Layout::R : passThrough(incoming);
+  Layout none = context.degrees.gathers() ? Layout::R : passThrough(incoming);
   return activationLayout(dim, none);
 }
 
@@ -47,7 +46,7 @@ static OperandRule gathered(const Placement &from, Layout layout,
 
 Rule Dispatch::rule(Dim dim, Span<const Placement> incoming,
                     const Context &context) const {
-  const Layout layout = exchangeLayout(dim, incoming[0].layout, context);
+  Layout layout = exchangeLayout(dim, incoming[0].layout, context);
   const StageGrid &grid = context.grid;
   Rule rule;
   if (context.degrees.gathers()) {
@@ -55,7 +54,7 @@ Rule Dispatch::rule(Dim dim, Span<const Placement> incoming,
     rule.results = {{{layout, incoming[0].rowBytes, Axis::Etp}}};
     return rule;
   }
-  const Layout cut = cutOverQ(layout, grid);
+  Layout cut = cutOverQ(layout, grid);
   rule.operands = {
       {placed(incoming[0], grid.isQOutside() ? cut : layout), context.rows}};
   rule.results = {
@@ -66,8 +65,8 @@ Rule Dispatch::rule(Dim dim, Span<const Placement> incoming,
 /// The collectives of a gather into `layout` of rows in `from`.
 static void addGather(Layout layout, Layout from, double bytes,
                       const Context &context, OpCost &cost) {
-  const double x = context.ranks(Axis::Etp);
-  const bool isQOutside = context.grid.isQOutside();
+  double x = context.ranks(Axis::Etp);
+  bool isQOutside = context.grid.isQOutside();
   auto gather = [&](Axis axis, double bytes) {
     cost.collectives.push_back(
         {CollectiveKind::AllGather, axis, bytes, "exchange"});
@@ -82,8 +81,7 @@ static void addGather(Layout layout, Layout from, double bytes,
     if (layout == Layout::H && !isQOutside)
       cost.collectives.push_back(
           {CollectiveKind::AllToAll, Axis::Q,
-           bytes / static_cast<double>(context.degrees.dp) *
-               context.ranks(Axis::Q) / x,
+           bytes / double(context.degrees.dp) * context.ranks(Axis::Q) / x,
            "columns"});
     gather(Axis::Ep, bytes / x);
   }
@@ -91,19 +89,19 @@ static void addGather(Layout layout, Layout from, double bytes,
 
 OpCost Dispatch::cost(Dim dim, Span<const Placement> incoming,
                       const Context &context) const {
-  const Layout layout = exchangeLayout(dim, incoming[0].layout, context);
-  const double rowBytes = static_cast<double>(hidden) * activationBytes;
+  Layout layout = exchangeLayout(dim, incoming[0].layout, context);
+  double rowBytes = double(hidden) * activationBytes;
   OpCost cost;
   if (context.degrees.gathers()) {
-    const double all = stageRows(context);
+    double all = stageRows(context);
     cost.kernels = {expertsKernel(
         heldBytes(layout, all, rowBytes, context) +
         heldBytes(layout, context.routing.copies, rowBytes, context))};
     addGather(layout, incoming[0].layout, all * rowBytes, context, cost);
     return cost;
   }
-  const double k = static_cast<double>(topK);
-  const ExchangedBytes bytes = exchangedBytes(layout, k, rowBytes, context);
+  double k = double(topK);
+  ExchangedBytes bytes = exchangedBytes(layout, k, rowBytes, context);
   cost.kernels = {expertsKernel(bytes.outside / k + bytes.inside)};
   cost.collectives = {{CollectiveKind::AllToAll, Axis::Ep,
                        bytes.outside * context.routing.imbalance, "exchange"}};

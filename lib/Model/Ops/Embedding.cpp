@@ -33,20 +33,19 @@ Span<const DimChoice> Embedding::choices() const {
 Rule Embedding::rule(Dim dim, Span<const Placement> incoming,
                      const Context &context) const {
   Rule rule;
-  rule.results = {
-      {{resultLayout(dim), static_cast<double>(hidden) * activationBytes}}};
+  rule.results = {{{resultLayout(dim), double(hidden) * activationBytes}}};
   return rule;
 }
 
 OpCost Embedding::cost(Dim dim, Span<const Placement> incoming,
                        const Context &context) const {
-  const double h = static_cast<double>(hidden);
+  double h = double(hidden);
   OpCost cost;
   double bytes = 2 * context.rows * h * activationBytes;
   if (dim == Dim::One)
     bytes /= context.tp();
   cost.kernels = {memoryKernel(bytes)};
-  cost.weightBytes = static_cast<double>(vocab) * h * bytesPerWeight(weights);
+  cost.weightBytes = double(vocab) * h * bytesPerWeight(weights);
   if (dim != Dim::None)
     cost.weightBytes /= context.tp();
   return cost;

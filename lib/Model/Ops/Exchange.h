@@ -25,7 +25,7 @@ struct ExchangedBytes {
 inline ExchangedBytes exchangedBytes(Layout layout, double topK,
                                      double rowBytes, const Context &context) {
   const StageGrid &grid = context.grid;
-  const auto rows = context.rows;
+  auto rows = context.rows;
   double own = rows, copies = context.routing.copies;
   if (!grid.isQOutside())
     copies /= context.ranks(Axis::Q);
@@ -40,7 +40,7 @@ inline ExchangedBytes exchangedBytes(Layout layout, double topK,
 
 /// Rows of all replicas of a stage.
 inline double stageRows(const Context &context) {
-  return context.rows * static_cast<double>(context.degrees.dp);
+  return context.rows * double(context.degrees.dp);
 }
 
 /// A pass over rows on their way to experts, or back.

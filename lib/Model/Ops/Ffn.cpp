@@ -27,12 +27,10 @@ static Axis axisOf(const Ffn &ffn) {
 static OpCost product(const Ffn &ffn, double rows, double k, double n,
                       double columns, double expertWeights, double share,
                       const Context &context) {
-  const bool grouped = ffn.kind == FfnKind::Grouped;
-  const double read = grouped ? context.routing.activeExperts : 1;
-  const double held =
-      grouped ? static_cast<double>(context.routing.localExperts) : 1;
-  const double weightBytes =
-      expertWeights * bytesPerWeight(ffn.weights) * share;
+  bool grouped = ffn.kind == FfnKind::Grouped;
+  double read = grouped ? context.routing.activeExperts : 1;
+  double held = grouped ? double(context.routing.localExperts) : 1;
+  double weightBytes = expertWeights * bytesPerWeight(ffn.weights) * share;
 
   OpCost cost;
   cost.kernels = {
@@ -44,8 +42,8 @@ static OpCost product(const Ffn &ffn, double rows, double k, double n,
     return cost;
   Kernel &kernel = cost.kernels[0];
   kernel.held = held;
-  kernel.groups = static_cast<double>(context.degrees.ep);
-  kernel.visited = static_cast<double>(context.routing.topK);
+  kernel.groups = double(context.degrees.ep);
+  kernel.visited = double(context.routing.topK);
   return cost;
 }
 
@@ -56,10 +54,10 @@ Span<const DimChoice> FfnUp::choices() const {
 
 Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
                  const Context &context) const {
-  const Layout in = incoming[0].layout;
-  const Layout out = weightOpResult(dim, in);
+  Layout in = incoming[0].layout;
+  Layout out = weightOpResult(dim, in);
   // A partial sum is kept from before the activation.
-  const int64_t columns = out == Layout::P && gated ? 2 * inner : inner;
+  int64_t columns = out == Layout::P && gated ? 2 * inner : inner;
   Rule rule;
   if (gatesRows && dim == Dim::Zero)
     rule.illegal =
@@ -68,8 +66,7 @@ Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
     return rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     globalRows(*this, context)}};
-  rule.results = {
-      {{out, static_cast<double>(columns) * activationBytes, axisOf(*this)}}};
+  rule.results = {{{out, double(columns) * activationBytes, axisOf(*this)}}};
   return rule;
 }
 
@@ -83,7 +80,7 @@ static void addActivation(const FfnUp &op, double columns, OpCost &cost) {
 
 OpCost FfnUp::cost(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
-  const double ff = static_cast<double>(inner);
+  double ff = double(inner);
   OpCost cost = project(dim, incoming, context);
   addActivation(*this, dim == Dim::One ? ff / context.ranks(axisOf(*this)) : ff,
                 cost);
@@ -92,11 +89,11 @@ OpCost FfnUp::cost(Dim dim, Span<const Placement> incoming,
 
 OpCost FfnUp::project(Dim dim, Span<const Placement> incoming,
                       const Context &context) const {
-  const double rows = globalRows(*this, context);
-  const Axis over = axisOf(*this);
-  const double h = static_cast<double>(hidden), n = context.ranks(over);
-  const double ff = static_cast<double>(inner);
-  const double columns = gated ? 2 * ff : ff;
+  double rows = globalRows(*this, context);
+  Axis over = axisOf(*this);
+  double h = double(hidden), n = context.ranks(over);
+  double ff = double(inner);
+  double columns = gated ? 2 * ff : ff;
   switch (dim) {
   case Dim::Zero:
     return product(*this, rows, h / n, columns, columns, h * columns, 1 / n,
@@ -119,22 +116,21 @@ Span<const DimChoice> FfnDown::choices() const {
 
 Rule FfnDown::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
-  const Layout in = incoming[0].layout;
+  Layout in = incoming[0].layout;
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     globalRows(*this, context)}};
-  rule.results = {
-      {{weightOpResult(dim, in), static_cast<double>(hidden) * activationBytes,
-        axisOf(*this)}}};
+  rule.results = {{{weightOpResult(dim, in), double(hidden) * activationBytes,
+                    axisOf(*this)}}};
   return rule;
 }
 
 OpCost FfnDown::cost(Dim dim, Span<const Placement> incoming,
                      const Context &context) const {
-  const double rows = globalRows(*this, context);
-  const Axis over = axisOf(*this);
-  const double h = static_cast<double>(hidden), n = context.ranks(over);
-  const double ff = static_cast<double>(inner);
+  double rows = globalRows(*this, context);
+  Axis over = axisOf(*this);
+  double h = double(hidden), n = context.ranks(over);
+  double ff = double(inner);
   switch (dim) {
   case Dim::Zero:
     return product(*this, rows, ff / n, h, h, ff * h, 1 / n, context);

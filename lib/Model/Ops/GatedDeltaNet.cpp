@@ -18,14 +18,14 @@ using namespace shardopt::cost::detail;
 Rule GatedDeltaNet::rule(Dim dim, Span<const Placement> incoming,
                          const Context &context) const {
   return stateRule(dim, incoming, context,
-                   static_cast<double>(valueHeads * valueDim) * activationBytes,
+                   double(valueHeads * valueDim) * activationBytes,
                    "sharding dim 1 is not one of a gated delta net");
 }
 
 /// One step: the state is read, decayed, compared with the value, written and
 /// asked: 7 operations an element.
 static Kernel step(const GatedDeltaNet &op, const StatePart &part) {
-  const double columns = part.channels + part.columns;
+  double columns = part.channels + part.columns;
   Kernel kernel;
   kernel.kind = KernelKind::BatchedGemm;
   kernel.rows = part.sequences;
@@ -43,10 +43,10 @@ static Kernel step(const GatedDeltaNet &op, const StatePart &part) {
 /// triangle, and the state by keys, by queries and for the next one. A chunk's
 /// state is written once and read once; the first is read, the last kept.
 static Kernel chunks(const GatedDeltaNet &op, const StatePart &part) {
-  const double c = std::min(GatedDeltaNet::chunk, part.prompt);
-  const double dk = double(op.keyDim), dv = double(op.valueDim);
-  const double tokens = part.tokens();
-  const double columns = part.channels + part.columns;
+  double c = std::min(GatedDeltaNet::chunk, part.prompt);
+  double dk = double(op.keyDim), dv = double(op.valueDim);
+  double tokens = part.tokens();
+  double columns = part.channels + part.columns;
   Kernel kernel;
   kernel.kind = KernelKind::BatchedGemm;
   kernel.rows = tokens;
@@ -63,11 +63,11 @@ static Kernel chunks(const GatedDeltaNet &op, const StatePart &part) {
 
 OpCost GatedDeltaNet::cost(Dim dim, Span<const Placement> incoming,
                            const Context &context) const {
-  const double ofEach = double(valueHeads / heads);
-  const Layout layout = headsLayout(dim, incoming[0].layout, context);
-  const double groups = dim == Dim::Zero
-                            ? double(localHeads(heads, context.degrees.tp))
-                            : double(heads);
+  double ofEach = double(valueHeads / heads);
+  Layout layout = headsLayout(dim, incoming[0].layout, context);
+  double groups = dim == Dim::Zero
+                      ? double(localHeads(heads, context.degrees.tp))
+                      : double(heads);
   StatePart part = statePart(layout, context);
   part.heads = groups * ofEach;
   part.columns = part.heads * double(valueDim);

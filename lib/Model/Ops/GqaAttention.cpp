@@ -46,10 +46,9 @@ Rule GqaAttention::rule(Dim dim, Span<const Placement> incoming,
   if (!rule.isLegal())
     return rule;
 
-  const Layout layout = headsLayout(dim, incoming[0].layout, context);
+  Layout layout = headsLayout(dim, incoming[0].layout, context);
   rule.operands = {{placed(incoming[0], layout), context.rows}};
-  rule.results = {
-      {{layout, static_cast<double>(heads * headDim) * activationBytes}}};
+  rule.results = {{{layout, double(heads * headDim) * activationBytes}}};
   return rule;
 }
 
@@ -59,12 +58,11 @@ Rule GqaAttention::rule(Dim dim, Span<const Placement> incoming,
 static Kernel attend(const GqaAttention &op, double sequences,
                      double queryHeads, double kvShare, double headShare,
                      const Context &context) {
-  const double length = static_cast<double>(context.attendedLength());
-  const double dh = static_cast<double>(op.headDim);
-  const double cacheRow =
-      2 * static_cast<double>(op.kvHeads) * dh * op.cacheBytes; // of a token
+  double length = double(context.attendedLength());
+  double dh = double(op.headDim);
+  double cacheRow = 2 * double(op.kvHeads) * dh * op.cacheBytes; // of a token
   // Of a token; a gate is read with the query.
-  const double queryAndOutput =
+  double queryAndOutput =
       (op.gated ? 3 : 2) * queryHeads * dh * op.activationBytes * headShare;
 
   Kernel kernel;
@@ -73,12 +71,12 @@ static Kernel attend(const GqaAttention &op, double sequences,
   kernel.k = length;
   kernel.n = dh * headShare;
   kernel.count = queryHeads;
-  kernel.kvHeads = static_cast<double>(op.kvHeads) * kvShare / headShare;
+  kernel.kvHeads = double(op.kvHeads) * kvShare / headShare;
   kernel.cacheBytes = op.cacheBytes;
   kernel.activationBytes = op.activationBytes;
-  kernel.window = static_cast<double>(context.window);
+  kernel.window = double(context.window);
   if (!context.isPrefill()) {
-    const double queries = context.queries;
+    double queries = context.queries;
     kernel.queries = queries;
     kernel.flops =
         4 * sequences * queries * length * queryHeads * dh * headShare;
@@ -87,7 +85,7 @@ static Kernel attend(const GqaAttention &op, double sequences,
     return kernel;
   }
   // Causal, within the window; the cache is written and read.
-  const double prompt = static_cast<double>(context.workload.context);
+  double prompt = double(context.workload.context);
   kernel.prompt = prompt;
   kernel.rows *= 1 + context.cached;
   kernel.flops = 4 * kernel.rows * causalPairs(context) * queryHeads * dh;
@@ -100,10 +98,10 @@ static Kernel attend(const GqaAttention &op, double sequences,
 /// the cache, and the gate.
 static void addPasses(const GqaAttention &op, const Kernel &attention,
                       double tokens, OpCost &cost) {
-  const double ab = op.activationBytes;
-  const double queries = attention.count * attention.n;
-  const double keys = attention.kvHeads * attention.n;
-  const double both = 2 * ab * tokens * (queries + keys);
+  double ab = op.activationBytes;
+  double queries = attention.count * attention.n;
+  double keys = attention.kvHeads * attention.n;
+  double both = 2 * ab * tokens * (queries + keys);
   if (op.qkNorm)
     cost.passes = {{Pass::Kind::Norm, both}, {Pass::Kind::Norm, both}};
   if (op.gated)
@@ -117,16 +115,15 @@ static void addPasses(const GqaAttention &op, const Kernel &attention,
 static void addSharedDecode(const GqaAttention &op, Layout incoming,
                             const ContextHeads &group, const Context &context,
                             OpCost &cost) {
-  const int64_t tp = context.degrees.tp;
-  const auto cp = static_cast<double>(context.degrees.cp);
-  const double b = context.sequences;
-  const double dh = static_cast<double>(op.headDim);
-  const double length = static_cast<double>(context.attendedLength()) / cp;
-  const double own = static_cast<double>(localHeads(op.heads, tp));
-  const double ownKv =
-      static_cast<double>(localKvHeads(op.heads, op.kvHeads, tp));
-  const double heads = static_cast<double>(group.query);
-  const double kvHeads = static_cast<double>(group.kv);
+  int64_t tp = context.degrees.tp;
+  auto cp = double(context.degrees.cp);
+  double b = context.sequences;
+  double dh = double(op.headDim);
+  double length = double(context.attendedLength()) / cp;
+  double own = double(localHeads(op.heads, tp));
+  double ownKv = double(localKvHeads(op.heads, op.kvHeads, tp));
+  double heads = double(group.query);
+  double kvHeads = double(group.kv);
 
   if (incoming != Layout::R || op.normsHeadsApart())
     cost.collectives.push_back(
@@ -143,7 +140,7 @@ static void addSharedDecode(const GqaAttention &op, Layout incoming,
   kernel.kvHeads = kvHeads;
   kernel.cacheBytes = op.cacheBytes;
   kernel.activationBytes = op.activationBytes;
-  kernel.window = static_cast<double>(context.window);
+  kernel.window = double(context.window);
   kernel.queries = context.queries;
   kernel.flops = 4 * b * context.queries * length * heads * dh;
   kernel.bytes = b * length * 2 * kvHeads * dh * op.cacheBytes +
@@ -157,31 +154,29 @@ static void addSharedDecode(const GqaAttention &op, Layout incoming,
 static void addSharedPrefill(const GqaAttention &op, Kernel kernel,
                              const ContextHeads &group, const Context &context,
                              OpCost &cost) {
-  const auto cp = static_cast<double>(context.degrees.cp);
-  const double dh = static_cast<double>(op.headDim);
-  const double tokens =
-      context.sequences * static_cast<double>(context.workload.context);
-  const double ownKv = static_cast<double>(
-      localKvHeads(op.heads, op.kvHeads, context.degrees.tp));
+  auto cp = double(context.degrees.cp);
+  double dh = double(op.headDim);
+  double tokens = context.sequences * double(context.workload.context);
+  double ownKv = double(localKvHeads(op.heads, op.kvHeads, context.degrees.tp));
   if (!group.isSame)
     cost.collectives.push_back(
         {CollectiveKind::AllToAll, Axis::Cp,
          context.rows * 2 * ownKv * dh * op.activationBytes, "positions"});
-  kernel.bytes += 2 * tokens * dh * op.cacheBytes *
-                  (static_cast<double>(group.kv) / cp - ownKv);
+  kernel.bytes +=
+      2 * tokens * dh * op.cacheBytes * (double(group.kv) / cp - ownKv);
   cost.kernels.push_back(kernel);
 }
 
 OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
                           const Context &context) const {
-  const int64_t tp = context.degrees.tp;
-  const double length = static_cast<double>(context.attendedLength());
-  const double nq = static_cast<double>(heads);
-  const double nkv = static_cast<double>(kvHeads);
-  const double dh = static_cast<double>(headDim);
-  const double b = context.sequences;
-  const double sequences = static_cast<double>(context.groupBatch);
-  const double sequenceCache = length * 2 * nkv * dh * cacheBytes;
+  int64_t tp = context.degrees.tp;
+  double length = double(context.attendedLength());
+  double nq = double(heads);
+  double nkv = double(kvHeads);
+  double dh = double(headDim);
+  double b = context.sequences;
+  double sequences = double(context.groupBatch);
+  double sequenceCache = length * 2 * nkv * dh * cacheBytes;
 
   OpCost cost;
   switch (dim) {
@@ -189,31 +184,27 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
     if (normsAllHeads)
       cost.collectives.push_back(
           {CollectiveKind::AllReduce, Axis::Tp, context.rows * 2 * 4, "norm"});
-    const double share =
-        static_cast<double>(localKvHeads(heads, kvHeads, tp)) / nkv;
-    const Kernel whole =
-        attend(*this, b, static_cast<double>(localHeads(heads, tp)), share, 1,
-               context);
+    double share = double(localKvHeads(heads, kvHeads, tp)) / nkv;
+    Kernel whole =
+        attend(*this, b, double(localHeads(heads, tp)), share, 1, context);
     addPasses(*this, whole, context.rows, cost);
     if (context.degrees.cp == 1) {
       cost.kernels = {whole};
       cost.cacheBytes = sequences * sequenceCache * share;
       break;
     }
-    const ContextHeads group =
-        contextHeads(heads, kvHeads, tp, context.degrees.cp);
+    ContextHeads group = contextHeads(heads, kvHeads, tp, context.degrees.cp);
     if (context.isPrefill())
       addSharedPrefill(*this, whole, group, context, cost);
     else
       addSharedDecode(*this, incoming[0].layout, group, context, cost);
-    cost.cacheBytes = sequences * sequenceCache *
-                      (static_cast<double>(group.kv) / nkv) /
-                      static_cast<double>(context.degrees.cp);
+    cost.cacheBytes = sequences * sequenceCache * (double(group.kv) / nkv) /
+                      double(context.degrees.cp);
     break;
   }
   case Dim::One: {
-    const double share = static_cast<double>(ceilDiv(headDim, tp)) / dh;
-    const double scores = b * nq * length * 4;
+    double share = double(ceilDiv(headDim, tp)) / dh;
+    double scores = b * nq * length * 4;
     cost.kernels = {attend(*this, b, nq, share, share, context),
                     memoryKernel(3 * scores)};
     addPasses(*this, cost.kernels[0], context.rows, cost);
@@ -227,15 +218,14 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
     break;
   }
   case Dim::None: {
-    const Layout layout = sequenceLayout(incoming[0].layout, context);
+    Layout layout = sequenceLayout(incoming[0].layout, context);
     cost.kernels = {
         attend(*this, context.localRows(layout, b), nq, 1, 1, context)};
     addPasses(*this, cost.kernels[0], context.localRows(layout, context.rows),
               cost);
-    const double held = layout == Layout::T
-                            ? static_cast<double>(context.microBatches) *
-                                  context.localRows(Layout::T, b)
-                            : sequences;
+    double held = layout == Layout::T ? double(context.microBatches) *
+                                            context.localRows(Layout::T, b)
+                                      : sequences;
     cost.cacheBytes = sequenceCache * held;
     break;
   }

@@ -22,29 +22,28 @@ Span<const DimChoice> Linear::choices() const {
 
 Rule Linear::rule(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
-  const Layout from = incoming[0].layout;
+  Layout from = incoming[0].layout;
   Rule rule;
   rule.operands = {
       {placed(incoming[0], weightOpInput(dim, from)), context.rows}};
-  rule.results = {{{weightOpResult(dim, from),
-                    static_cast<double>(out) * activationBytes}}};
+  rule.results = {{{weightOpResult(dim, from), double(out) * activationBytes}}};
   return rule;
 }
 
 /// The share `share` of the columns that engines project apart, of `rows` rows
 /// of `k` numbers.
 static Pass passApart(const Linear &op, double rows, double k, double share) {
-  const double columns = static_cast<double>(op.apart) * share;
+  double columns = double(op.apart) * share;
   return {Pass::Kind::Gate,
           2 * k * columns + op.activationBytes * rows * (k + columns)};
 }
 
 OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
                     const Context &context) const {
-  const double rows = context.rows;
-  const double k = static_cast<double>(in), columns = static_cast<double>(out);
-  const double n = context.tp(), wb = bytesPerWeight(weights);
-  const Layout from = incoming[0].layout;
+  double rows = context.rows;
+  double k = double(in), columns = double(out);
+  double n = context.tp(), wb = bytesPerWeight(weights);
+  Layout from = incoming[0].layout;
 
   OpCost cost;
   switch (dim) {
@@ -58,11 +57,10 @@ OpCost Linear::cost(Dim dim, Span<const Placement> incoming,
           {CollectiveKind::AllReduce, Axis::Tp, rows * 4, "norm"}};
     break;
   case Dim::One: {
-    const double local =
-        heads ? static_cast<double>(localHeads(heads, context.degrees.tp) *
-                                        ((out - shared) / heads) +
-                                    shared)
-              : columns / n;
+    double local = heads ? double(localHeads(heads, context.degrees.tp) *
+                                      ((out - shared) / heads) +
+                                  shared)
+                         : columns / n;
     cost.weightBytes = k * local * wb;
     cost.kernels = {
         gemm(rows, k, local, cost.weightBytes, weights, activationBytes)};

@@ -29,12 +29,12 @@ Rule LmHead::rule(Dim dim, Span<const Placement> incoming,
 
 OpCost LmHead::cost(Dim dim, Span<const Placement> incoming,
                     const Context &context) const {
-  const Layout layout = weightOpInput(dim, incoming[0].layout);
-  const double rows = context.sequences;
-  const double localRows = context.localRows(layout, rows);
-  const double h = static_cast<double>(hidden), n = context.tp();
-  const double columns = static_cast<double>(vocab);
-  const double bestBytes = rows * 8; // value and index of one rank's maximum
+  Layout layout = weightOpInput(dim, incoming[0].layout);
+  double rows = context.sequences;
+  double localRows = context.localRows(layout, rows);
+  double h = double(hidden), n = context.tp();
+  double columns = double(vocab);
+  double bestBytes = rows * 8; // value and index of one rank's maximum
 
   OpCost cost;
   cost.weightBytes = columns * h * bytesPerWeight(weights);
@@ -53,7 +53,7 @@ OpCost LmHead::cost(Dim dim, Span<const Placement> incoming,
         {CollectiveKind::AllGather, Axis::Tp, bestBytes * n, "candidates"}};
     break;
   case Dim::One:
-    localColumns = static_cast<double>(ceilDiv(vocab, context.degrees.tp));
+    localColumns = double(ceilDiv(vocab, context.degrees.tp));
     cost.collectives = {
         {CollectiveKind::AllGather, Axis::Tp, bestBytes * n, "candidates"}};
     break;

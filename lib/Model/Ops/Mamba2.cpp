@@ -18,7 +18,7 @@ using namespace shardopt::cost::detail;
 Rule Mamba2::rule(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
   return stateRule(dim, incoming, context,
-                   static_cast<double>(heads * headDim) * activationBytes,
+                   double(heads * headDim) * activationBytes,
                    "sharding dim 1 is not one of a state space");
 }
 
@@ -43,8 +43,8 @@ static Kernel stepOf(const Mamba2 &op, const StatePart &part) {
 /// asked. A chunk's state is written once and read once; the first is read, the
 /// last kept.
 static Kernel chunksOf(const Mamba2 &op, const StatePart &part, double groups) {
-  const double c = std::min(Mamba2::chunk, part.prompt);
-  const double n = double(op.stateDim), p = double(op.headDim);
+  double c = std::min(Mamba2::chunk, part.prompt);
+  double n = double(op.stateDim), p = double(op.headDim);
   Kernel kernel;
   kernel.kind = KernelKind::BatchedGemm;
   kernel.rows = part.tokens();
@@ -62,10 +62,10 @@ static Kernel chunksOf(const Mamba2 &op, const StatePart &part, double groups) {
 
 OpCost Mamba2::cost(Dim dim, Span<const Placement> incoming,
                     const Context &context) const {
-  const Layout layout = headsLayout(dim, incoming[0].layout, context);
-  const bool cuts = dim == Dim::Zero, isOne = groups == 1;
-  const int64_t tp = cuts ? context.degrees.tp : 1;
-  const double own = isOne ? 1 : double(localHeads(groups, tp));
+  Layout layout = headsLayout(dim, incoming[0].layout, context);
+  bool cuts = dim == Dim::Zero, isOne = groups == 1;
+  int64_t tp = cuts ? context.degrees.tp : 1;
+  double own = isOne ? 1 : double(localHeads(groups, tp));
 
   StatePart part = statePart(layout, context);
   part.heads =

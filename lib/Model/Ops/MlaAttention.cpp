@@ -37,15 +37,14 @@ Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
                    "all positions of a sequence";
     return rule;
   }
-  const double rows = context.rows;
-  const Layout layout = headsLayout(dim, incoming[0].layout, context);
-  const Layout latentLayout = dim == Dim::None ? layout : Layout::R;
+  double rows = context.rows;
+  Layout layout = headsLayout(dim, incoming[0].layout, context);
+  Layout latentLayout = dim == Dim::None ? layout : Layout::R;
   rule.operands = {{placed(incoming[0], layout), rows},
                    {placed(incoming[1], latentLayout), rows}};
   if (indexTopk > 0)
     rule.operands.push_back({placed(incoming[2], latentLayout), rows});
-  rule.results = {
-      {{layout, static_cast<double>(heads * value) * activationBytes}}};
+  rule.results = {{{layout, double(heads * value) * activationBytes}}};
   return rule;
 }
 
@@ -66,8 +65,7 @@ static Kernel batchedGemm(const MlaAttention &op, double sequences,
 
 /// Positions that a row reads of `seen`.
 static double readOf(const MlaAttention &op, double seen) {
-  return op.indexTopk > 0 ? std::min(seen, static_cast<double>(op.indexTopk))
-                          : seen;
+  return op.indexTopk > 0 ? std::min(seen, double(op.indexTopk)) : seen;
 }
 
 /// An indexer meets the keys of `length` positions of each of `sequences`, in
@@ -77,20 +75,18 @@ static void addIndexer(const MlaAttention &op, double sequences, double rows,
                        OpCost &cost) {
   if (op.indexTopk == 0)
     return;
-  const double columns =
-      static_cast<double>(op.indexHeads) * static_cast<double>(op.indexDim);
+  double columns = double(op.indexHeads) * double(op.indexDim);
   Kernel kernel;
   kernel.kind = KernelKind::Ranking;
   kernel.rows = rows;
-  kernel.k = static_cast<double>(op.indexDim);
+  kernel.k = double(op.indexDim);
   kernel.n = length;
-  kernel.count = static_cast<double>(op.indexHeads);
+  kernel.count = double(op.indexHeads);
   kernel.flops = 2 * pairs * columns;
-  kernel.bytes =
-      sequences * length * static_cast<double>(op.indexDim) * op.cacheBytes +
-      rows * columns * op.activationBytes + 8 * pairs;
+  kernel.bytes = sequences * length * double(op.indexDim) * op.cacheBytes +
+                 rows * columns * op.activationBytes + 8 * pairs;
   if (context.isPrefill())
-    kernel.prompt = static_cast<double>(context.workload.context);
+    kernel.prompt = double(context.workload.context);
   else
     kernel.queries = context.queries;
   cost.kernels.push_back(kernel);
@@ -100,12 +96,12 @@ static void addIndexer(const MlaAttention &op, double sequences, double rows,
 static void addDecodeKernels(const MlaAttention &op, double sequences,
                              double localHeads, const Context &context,
                              OpCost &cost) {
-  const double rk = static_cast<double>(op.latent);
-  const double dn = static_cast<double>(op.nope);
-  const double dr = static_cast<double>(op.rope);
-  const double dv = static_cast<double>(op.value);
-  const double seen = static_cast<double>(context.attendedLength());
-  const double length = readOf(op, seen);
+  double rk = double(op.latent);
+  double dn = double(op.nope);
+  double dr = double(op.rope);
+  double dv = double(op.value);
+  double seen = double(context.attendedLength());
+  double length = readOf(op, seen);
 
   Kernel attention;
   attention.kind = KernelKind::Attention;
@@ -116,7 +112,7 @@ static void addDecodeKernels(const MlaAttention &op, double sequences,
   attention.cacheBytes = op.cacheBytes;
   attention.activationBytes = op.activationBytes;
   attention.latent = true;
-  const double tokens = sequences * context.queries;
+  double tokens = sequences * context.queries;
   attention.queries = context.queries;
   attention.flops = 2 * tokens * length * localHeads * (2 * rk + dr);
   attention.bytes = sequences * length * (rk + dr) * op.cacheBytes +
@@ -131,17 +127,17 @@ static void addDecodeKernels(const MlaAttention &op, double sequences,
 static void addSharedDecode(const MlaAttention &op, double sequences,
                             double localHeads, const Context &context,
                             OpCost &cost) {
-  const auto cp = static_cast<double>(context.degrees.cp);
-  const double rk = static_cast<double>(op.latent);
-  const double dr = static_cast<double>(op.rope);
-  const double all = std::min(static_cast<double>(op.heads), cp * localHeads);
-  const double length = static_cast<double>(context.attendedLength()) / cp;
+  auto cp = double(context.degrees.cp);
+  double rk = double(op.latent);
+  double dr = double(op.rope);
+  double all = std::min(double(op.heads), cp * localHeads);
+  double length = double(context.attendedLength()) / cp;
 
   addDecodeKernels(op, sequences, localHeads, context, cost);
   Kernel &attention = cost.kernels[2];
   attention.k = length;
   attention.count = all;
-  const double tokens = sequences * context.queries;
+  double tokens = sequences * context.queries;
   attention.flops = 2 * tokens * length * all * (2 * rk + dr);
   attention.bytes = sequences * length * (rk + dr) * op.cacheBytes +
                     tokens * all * (2 * rk + dr) * op.activationBytes;
@@ -156,14 +152,14 @@ static void addSharedDecode(const MlaAttention &op, double sequences,
 static void addSparsePrefill(const MlaAttention &op, double sequences,
                              double localHeads, const Context &context,
                              OpCost &cost) {
-  const double rk = static_cast<double>(op.latent);
-  const double dn = static_cast<double>(op.nope);
-  const double dr = static_cast<double>(op.rope);
-  const double dv = static_cast<double>(op.value);
-  const double prompt = static_cast<double>(context.workload.context);
-  const double read = static_cast<double>(op.indexTopk);
-  const double tokens = sequences * prompt;
-  const double pairs = sequences * (prompt * read - read * read / 2);
+  double rk = double(op.latent);
+  double dn = double(op.nope);
+  double dr = double(op.rope);
+  double dv = double(op.value);
+  double prompt = double(context.workload.context);
+  double read = double(op.indexTopk);
+  double tokens = sequences * prompt;
+  double pairs = sequences * (prompt * read - read * read / 2);
 
   Kernel attention;
   attention.kind = KernelKind::Attention;
@@ -186,13 +182,13 @@ static void addSparsePrefill(const MlaAttention &op, double sequences,
 static void addPrefillKernels(const MlaAttention &op, double sequences,
                               double localHeads, const Context &context,
                               OpCost &cost) {
-  const double rk = static_cast<double>(op.latent);
-  const double dn = static_cast<double>(op.nope);
-  const double dr = static_cast<double>(op.rope);
-  const double dv = static_cast<double>(op.value);
-  const double prompt = static_cast<double>(context.workload.context);
-  const double length = static_cast<double>(context.attendedLength());
-  const double tokens = sequences * prompt;
+  double rk = double(op.latent);
+  double dn = double(op.nope);
+  double dr = double(op.rope);
+  double dv = double(op.value);
+  double prompt = double(context.workload.context);
+  double length = double(context.attendedLength());
+  double tokens = sequences * prompt;
 
   Kernel attention;
   attention.kind = KernelKind::Attention;
@@ -218,27 +214,27 @@ static void addPrefillKernels(const MlaAttention &op, double sequences,
 /// The norm of the latent, and the rotation and the write of the cache.
 static void addPasses(const MlaAttention &op, const Context &context,
                       OpCost &cost) {
-  const double bytes = 2 * op.activationBytes * context.rows *
-                       static_cast<double>(op.latent + op.rope);
+  double bytes =
+      2 * op.activationBytes * context.rows * double(op.latent + op.rope);
   cost.passes = {{Pass::Kind::Norm, bytes}, {Pass::Kind::Rotation, bytes}};
 }
 
 OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
                           const Context &context) const {
-  const double b = context.sequences;
-  double heldSequences = static_cast<double>(context.groupBatch);
+  double b = context.sequences;
+  double heldSequences = double(context.groupBatch);
   double sequences = b;
-  double ownHeads = static_cast<double>(heads);
+  double ownHeads = double(heads);
   if (dim == Dim::Zero) {
-    ownHeads = static_cast<double>(localHeads(heads, context.degrees.tp));
+    ownHeads = double(localHeads(heads, context.degrees.tp));
   } else if (sequenceLayout(incoming[0].layout, context) == Layout::T) {
     sequences = context.localRows(Layout::T, b);
-    heldSequences = static_cast<double>(context.microBatches) * sequences;
+    heldSequences = double(context.microBatches) * sequences;
   }
 
   OpCost cost;
   addPasses(*this, context, cost);
-  const double seen = static_cast<double>(context.attendedLength());
+  double seen = double(context.attendedLength());
   if (context.isPrefill() && readOf(*this, seen) < seen)
     addSparsePrefill(*this, sequences, ownHeads, context, cost);
   else if (context.isPrefill())
@@ -248,14 +244,13 @@ OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
   else
     addDecodeKernels(*this, sequences, ownHeads, context, cost);
   if (context.isPrefill())
-    addIndexer(*this, sequences,
-               sequences * static_cast<double>(context.workload.context), seen,
-               sequences * causalPairs(context), context, cost);
-  cost.weightBytes = ownHeads * static_cast<double>(latent * (nope + value)) *
-                     bytesPerWeight(weights);
-  cost.cacheBytes = heldSequences * seen *
-                    static_cast<double>(latent + rope + indexDim) * cacheBytes;
+    addIndexer(*this, sequences, sequences * double(context.workload.context),
+               seen, sequences * causalPairs(context), context, cost);
+  cost.weightBytes =
+      ownHeads * double(latent * (nope + value)) * bytesPerWeight(weights);
+  cost.cacheBytes =
+      heldSequences * seen * double(latent + rope + indexDim) * cacheBytes;
   if (context.degrees.cp > 1)
-    cost.cacheBytes /= static_cast<double>(context.degrees.cp);
+    cost.cacheBytes /= double(context.degrees.cp);
   return cost;
 }

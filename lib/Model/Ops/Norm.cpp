@@ -20,7 +20,7 @@ Span<const DimChoice> Norm::choices() const {
 
 Rule Norm::rule(Dim dim, Span<const Placement> incoming,
                 const Context &context) const {
-  const Layout anchor = activationLayout(dim, Layout::R);
+  Layout anchor = activationLayout(dim, Layout::R);
   Rule rule;
   for (const Placement &operand : incoming) {
     Placement taken = placed(operand, anchor);
@@ -32,11 +32,11 @@ Rule Norm::rule(Dim dim, Span<const Placement> incoming,
 
 OpCost Norm::cost(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
-  const Layout anchor = activationLayout(dim, Layout::R);
-  const double rows = context.rows;
+  Layout anchor = activationLayout(dim, Layout::R);
+  double rows = context.rows;
   OpCost cost;
   // Two reads and two writes: the operand or residual, and the norm.
-  double features = static_cast<double>(hidden);
+  double features = double(hidden);
   if (anchor == Layout::H)
     features /= context.tp();
   cost.kernels = {memoryKernel(4 * context.localRows(anchor, rows) * features *

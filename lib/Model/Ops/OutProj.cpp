@@ -22,26 +22,25 @@ Span<const DimChoice> OutProj::choices() const {
 
 Rule OutProj::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
-  const Layout in = incoming[0].layout;
+  Layout in = incoming[0].layout;
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)), context.rows}};
-  rule.results = {{{weightOpResult(dim, in),
-                    static_cast<double>(hidden) * activationBytes}}};
+  rule.results = {
+      {{weightOpResult(dim, in), double(hidden) * activationBytes}}};
   return rule;
 }
 
 OpCost OutProj::cost(Dim dim, Span<const Placement> incoming,
                      const Context &context) const {
-  const double rows = context.rows;
-  const double h = static_cast<double>(hidden), n = context.tp();
-  const double in = static_cast<double>(heads * headDim);
-  const double wb = bytesPerWeight(weights);
+  double rows = context.rows;
+  double h = double(hidden), n = context.tp();
+  double in = double(heads * headDim);
+  double wb = bytesPerWeight(weights);
 
   OpCost cost;
   switch (dim) {
   case Dim::Zero: {
-    const double local =
-        static_cast<double>(localHeads(heads, context.degrees.tp) * headDim);
+    double local = double(localHeads(heads, context.degrees.tp) * headDim);
     cost.weightBytes = local * h * wb;
     cost.kernels = {
         gemm(rows, local, h, cost.weightBytes, weights, activationBytes)};

@@ -21,13 +21,13 @@ Span<const DimChoice> QkvProj::choices() const {
 }
 
 double QkvProj::columns(int64_t queryHeads, int64_t keyHeads) const {
-  const int64_t queries = gated ? 2 * queryHeads : queryHeads;
-  return static_cast<double>((queries + 2 * keyHeads) * headDim);
+  int64_t queries = gated ? 2 * queryHeads : queryHeads;
+  return double((queries + 2 * keyHeads) * headDim);
 }
 
 Rule QkvProj::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
-  const Layout in = incoming[0].layout;
+  Layout in = incoming[0].layout;
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)), context.rows}};
   rule.results = {
@@ -37,11 +37,11 @@ Rule QkvProj::rule(Dim dim, Span<const Placement> incoming,
 
 OpCost QkvProj::cost(Dim dim, Span<const Placement> incoming,
                      const Context &context) const {
-  const int64_t tp = context.degrees.tp;
-  const double rows = context.rows;
-  const double h = static_cast<double>(hidden), n = context.tp();
-  const double all = columns(heads, kvHeads);
-  const double wb = bytesPerWeight(weights);
+  int64_t tp = context.degrees.tp;
+  double rows = context.rows;
+  double h = double(hidden), n = context.tp();
+  double all = columns(heads, kvHeads);
+  double wb = bytesPerWeight(weights);
 
   OpCost cost;
   switch (dim) {
@@ -51,7 +51,7 @@ OpCost QkvProj::cost(Dim dim, Span<const Placement> incoming,
         gemm(rows, h / n, all, cost.weightBytes, weights, activationBytes)};
     break;
   case Dim::One: {
-    const double local =
+    double local =
         columns(localHeads(heads, tp), localKvHeads(heads, kvHeads, tp));
     cost.weightBytes = h * local * wb;
     cost.kernels = {

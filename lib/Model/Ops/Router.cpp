@@ -34,11 +34,11 @@ Span<const DimChoice> Router::choices() const {
 
 Rule Router::rule(Dim dim, Span<const Placement> incoming,
                   const Context &context) const {
-  const Layout in = incoming[0].layout;
+  Layout in = incoming[0].layout;
   Rule rule;
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)), context.rows}};
-  const Placement choice = {dim == Dim::None ? passThrough(in) : Layout::R,
-                            static_cast<double>(4 * topK)};
+  Placement choice = {dim == Dim::None ? passThrough(in) : Layout::R,
+                      double(4 * topK)};
   rule.results = {
       {placed(incoming[0], tokensLayout(dim, in)), scalesTokens ? -1 : 0},
       {choice},
@@ -48,11 +48,11 @@ Rule Router::rule(Dim dim, Span<const Placement> incoming,
 
 OpCost Router::cost(Dim dim, Span<const Placement> incoming,
                     const Context &context) const {
-  const double rows = context.rows;
-  const double h = static_cast<double>(hidden), n = context.tp();
-  const double columns = static_cast<double>(experts);
-  const double wb = bytesPerWeight(weights);
-  const double logitBytes = rows * columns * 4;
+  double rows = context.rows;
+  double h = double(hidden), n = context.tp();
+  double columns = double(experts);
+  double wb = bytesPerWeight(weights);
+  double logitBytes = rows * columns * 4;
 
   OpCost cost;
   switch (dim) {
@@ -64,8 +64,7 @@ OpCost Router::cost(Dim dim, Span<const Placement> incoming,
         {CollectiveKind::AllReduce, Axis::Tp, logitBytes, "logits"}};
     break;
   case Dim::One: {
-    const double local =
-        static_cast<double>(ceilDiv(experts, context.degrees.tp));
+    double local = double(ceilDiv(experts, context.degrees.tp));
     cost.weightBytes = h * local * wb;
     cost.kernels = {
         gemm(rows, h, local, cost.weightBytes, weights, activationBytes)};
@@ -81,7 +80,7 @@ OpCost Router::cost(Dim dim, Span<const Placement> incoming,
     break;
   }
   if (scalesTokens) {
-    const Layout layout = tokensLayout(dim, incoming[0].layout);
+    Layout layout = tokensLayout(dim, incoming[0].layout);
     cost.kernels.push_back(memoryKernel(2 * context.localRows(layout, rows) *
                                         (layout == Layout::H ? h / n : h) *
                                         activationBytes));

@@ -37,7 +37,7 @@ inline Rule stateRule(Dim dim, Span<const Placement> incoming,
     rule.illegal = noSuchDim;
   if (!rule.isLegal())
     return rule;
-  const Layout layout = headsLayout(dim, incoming[0].layout, context);
+  Layout layout = headsLayout(dim, incoming[0].layout, context);
   rule.operands = {{placed(incoming[0], layout), context.rows}};
   rule.results = {{{layout, rowBytes}}};
   return rule;
@@ -47,8 +47,7 @@ inline Rule stateRule(Dim dim, Span<const Placement> incoming,
 inline StatePart statePart(Layout layout, const Context &context) {
   StatePart part = {};
   part.sequences = context.localRows(layout, context.sequences);
-  part.prompt =
-      context.isPrefill() ? static_cast<double>(context.workload.context) : 1;
+  part.prompt = context.isPrefill() ? double(context.workload.context) : 1;
   return part;
 }
 
@@ -57,17 +56,17 @@ inline OpCost stateCost(const StateModel &op, const StatePart &part,
                         const Kernel &mixing, Layout layout,
                         const Context &context) {
   OpCost cost;
-  const double kept = part.channels * double(op.taps - 1) * op.convBytes;
+  double kept = part.channels * double(op.taps - 1) * op.convBytes;
   cost.kernels = {
       memoryKernel(2 * part.tokens() * part.channels * op.activationBytes +
                    2 * part.sequences * kept),
       mixing,
       memoryKernel(3 * part.tokens() * part.columns * op.activationBytes)};
   cost.weightBytes = part.channels * double(op.taps) * op.activationBytes;
-  const double held = layout == Layout::T
-                          ? static_cast<double>(context.microBatches) *
-                                context.localRows(Layout::T, context.sequences)
-                          : static_cast<double>(context.groupBatch);
+  double held = layout == Layout::T
+                    ? double(context.microBatches) *
+                          context.localRows(Layout::T, context.sequences)
+                    : double(context.groupBatch);
   cost.cacheBytes = held * (part.state * op.stateBytes + kept);
   return cost;
 }
