@@ -95,8 +95,11 @@ def served_name(model: Model) -> str:
     return as_operand(name, "name of the model")
 
 
-def model_folder(plan: "Plan | Service") -> str:
-    """What an engine is told to load: a folder, a Hub id, or a name."""
+def model_folder(plan: "Plan | Service", asked: str | None = None) -> str:
+    """What an engine is told to load: what is asked for, else a folder, a Hub id, or a
+    name."""
+    if asked is not None:
+        return _text("model", asked)
     model = plan.problem.model
     if is_hub_id(model.path) and not Path(model.path).exists():
         return model.path
@@ -111,20 +114,22 @@ def export(
     engine: str,
     devices_per_node: int | None = None,
     max_length: int | None = None,
+    model: str | None = None,
 ) -> Launch:
     """What starts `plan` in `engine` ("vllm", "sglang==0.5.23", …).
 
     Raises `Inexpressible` where the engine cannot run it, with every reason and
     the nearest plan that it can. Nodes have `devices_per_node` devices: those of
     the machine's domain up to 8, else 4. Requests may have `max_length` tokens: as
-    many as the model and the caches allow where it is not said.
+    many as the model and the caches allow where it is not said. The engine loads
+    `model`, a folder or a Hub id: that of the plan's config where it is not said.
     """
     _check_kind(Plan, "plan", plan)
     if devices_per_node is not None:
         _whole("devices_per_node", devices_per_node, least=1)
     if _text("engine", engine).partition("==")[0] == "transformers":
         try:
-            return launch(plan, known_version(engine), model_folder(plan))
+            return launch(plan, known_version(engine), model_folder(plan, model))
         except Inexpressible as error:
             raise _refused(plan, "transformers", error.reasons, None) from None
     row, version = find_engine(engine)
@@ -134,7 +139,7 @@ def export(
     if reasons:
         raise _refused(plan, name, reasons, devices_per_node)
 
-    folder = model_folder(plan)
+    folder = model_folder(plan, model)
     command = command_of(row, fields, folder)
     load = {"model": folder, **{name: str(value) for name, value in load_of(plan).items()}}
     copies = copies_of(plan)

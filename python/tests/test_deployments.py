@@ -575,7 +575,7 @@ class PlanTest(unittest.TestCase):
                 self.assertEqual(done.returncode, 2, words)
                 self.assertIn(why, done.stderr)
                 self.assertEqual(len(done.stderr.splitlines()), 1)
-            self.assertEqual(sorted(os.listdir(place)), ["out dir", "plan.json"])
+            self.assertEqual(sorted(os.listdir(place)), ["out dir", "plan.json", "unnamed"])
 
 
 if __name__ == "__main__":

@@ -267,6 +267,14 @@ class QuotingTest(unittest.TestCase):
             with self.assertRaises(ValueError):
                 Expansion(text)
 
+    def test_an_engine_loads_the_model_that_is_named(self):
+        plan = so.plan(problem(LLAMA, engine="vllm", pins={"tp": 8, "pp": 1}))
+        for engine in ("vllm", "sglang", "trtllm"):
+            named = so.export(plan, engine, model="Org/a model").script
+            self.assertEqual(named, so.export(plan, engine).script.replace("llama-3.1-70b", "'Org/a model'"))
+        with self.assertRaisesRegex(so.ShardoptError, "'model' is 3, expected a text"):
+            so.export(plan, "vllm", model=3)
+
     def test_names_of_models_are_words(self):
         text = problem(LLAMA).model.mlir
         for name in [*HOSTILE, "--trust-remote-code", "-x $(touch pwned)"]:

@@ -32,9 +32,9 @@ def export_verb(args: argparse.Namespace) -> int:
     if isinstance(plan, Service):
         raise _is_no_server(plan, args.plan)
     _refuse_settings_alone(args)
-    _note_model(args, plan)
     engine = args.engine or engine_of(plan)
-    launch = export(plan, engine, args.devices_per_node, args.max_length)
+    launch = export(plan, engine, args.devices_per_node, args.max_length, args.model)
+    _note_model(args, plan)
     inputs = inputs_of(args, [plan.problem])
     paths = launch.write(args.output_dir, inputs) if args.output_dir else []
     if args.format == "json":
@@ -60,7 +60,7 @@ _OF_TARGETS = (
     "namespace", "image", "router_image", "claim", "models", "secret", "node_selector", "partition",
     "account", "time",
 )
-_OF_SERVICES = ("name", "model")
+_OF_SERVERS = ("name", "model")
 
 
 # What it takes for shardings alone.
@@ -76,11 +76,11 @@ def _refuse(args: argparse.Namespace, names: Iterable[str], what: str, wanted: s
 
 
 def _refuse_settings_alone(args: argparse.Namespace) -> None:
-    _refuse(args, (*_OF_SERVICES, *_OF_TARGETS), "of a whole service", "--target too")
+    _refuse(args, ("name", *_OF_TARGETS), "of a whole service", "--target too")
 
 
 def _export_shardings(args: argparse.Namespace) -> int:
-    servers = (*_OF_SERVICES, *_OF_TARGETS, "engine", "devices_per_node", "max_length")
+    servers = (*_OF_SERVERS, *_OF_TARGETS, "engine", "devices_per_node", "max_length")
     _refuse(args, servers, "of servers", f"no such option with --target {args.target}")
     if not args.output_dir:
         raise ShardoptError(f"'--target {args.target}' writes files, expected --output-dir")
@@ -104,7 +104,6 @@ def _note_model(args: argparse.Namespace, plan: Any) -> None:
 def _export_service(args: argparse.Namespace, plan: Any) -> int:
     if not args.output_dir:
         raise ShardoptError(f"'--target {args.target}' writes files, expected --output-dir")
-    _note_model(args, plan)
     asked = {name: getattr(args, name) for name in _OF_TARGETS}
     settings = Settings(**{name: value for name, value in asked.items() if value is not None})
     deployment = deployment_of(
@@ -112,9 +111,10 @@ def _export_service(args: argparse.Namespace, plan: Any) -> int:
         args.engine,
         devices_per_node=args.devices_per_node,
         max_length=args.max_length,
-        **{name: getattr(args, name) for name in _OF_SERVICES},
+        **{name: getattr(args, name) for name in _OF_SERVERS},
     )
     paths = write(deployment, args.target, args.output_dir, settings)
+    _note_model(args, plan)
     if args.format == "json":
         print_json({"service": deployment.to_dict(), "files": [str(path) for path in paths]})
         return FEASIBLE

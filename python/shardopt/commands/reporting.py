@@ -21,9 +21,9 @@ from ..traces import improvements, read_trace, trace_chart, write_chart
 
 def report_verb(args: argparse.Namespace) -> int:
     plan = plan_of(args)
-    converter()  # Before minutes of searches for charts that it cannot draw.
     inputs = inputs_of(args, [plan.problem])
     check_outputs([args.output, args.timeline], inputs)
+    converter()  # Before minutes of searches for charts that it cannot draw.
     is_service = isinstance(plan, Service)
     if is_service and args.timeline:
         raise ShardoptError(

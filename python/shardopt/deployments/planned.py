@@ -54,7 +54,7 @@ def deployment_of(
         _whole("devices_per_node", devices_per_node, least=1)
     roles, strategies, load = _roles_of(plan, devices_per_node)
     checkpoint = ""
-    loaded = model_folder(plan) if model is None else _text("model", model)
+    loaded = model_folder(plan, model)
     longest = longest_of(program)
     memories = [role.memory for role in roles]
     length = max_length_of(longest, request_length_of(plan), memories)
