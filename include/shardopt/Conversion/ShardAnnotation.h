@@ -10,23 +10,24 @@
 
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Sequence.h"
 
 namespace shardopt {
 
-/// `value`, a ranked tensor, in the layout that is sharded on `dim` over `axes`
-/// of `grid`, or on none (-1): as it is made, or as its users read it.
-inline mlir::Value annotateShard(mlir::ImplicitLocOpBuilder &b,
-                                 mlir::Value value,
-                                 mlir::FlatSymbolRefAttr grid,
-                                 ::llvm::ArrayRef<int16_t> axes, int64_t dim,
-                                 bool forUsers) {
+/// `value`, a ranked tensor, in the layout that shards each dim over `axesOf`
+/// it of `grid`: as it is made, or as its users read it.
+inline mlir::Value annotateShard(
+    mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+    mlir::FlatSymbolRefAttr grid,
+    ::llvm::function_ref<::llvm::SmallVector<int16_t>(int64_t)> axesOf,
+    bool forUsers) {
   const int64_t rank =
       mlir::cast<mlir::RankedTensorType>(value.getType()).getRank();
   ::llvm::SmallVector<mlir::shard::GridAxesAttr> split;
-  for (int64_t i : ::llvm::seq(rank))
-    split.push_back(mlir::shard::GridAxesAttr::get(
-        b.getContext(), i == dim ? axes : ::llvm::ArrayRef<int16_t>()));
+  for (int64_t dim : ::llvm::seq(rank))
+    split.push_back(
+        mlir::shard::GridAxesAttr::get(b.getContext(), axesOf(dim)));
   mlir::Value sharding = mlir::shard::ShardingOp::create(b, grid, split);
   return mlir::shard::ShardOp::create(b, value, sharding, forUsers);
 }

@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LinalgGraph.h"
+#include "Writers.h"
 #include "shardopt/Conversion/Graphs/Passes.h"
-#include "shardopt/Conversion/ShardAnnotation.h"
 #include "shardopt/Cost/Roofline.h"
 #include "shardopt/Model/Machine/Machine.h"
 #include "shardopt/Solvers/Selection/ProblemReader.h"
@@ -16,6 +15,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
+#include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
 
@@ -52,6 +52,8 @@ private:
   remark::RemarkOpts named(StringRef name) {
     return remark::RemarkOpts::name(name).category(getArgument());
   }
+
+  Mesh mesh;
 };
 
 } // namespace
@@ -74,18 +76,30 @@ LogicalResult AutoAnnotatePass::checkPin(func::FuncOp func, const Twine &what,
     return func.emitOpError()
            << what << " has '" << replicatedAttrName << "' and '"
            << shardedAttrName << "', expected one of them";
-  auto dim = attributes.getAs<IntegerAttr>(shardedAttrName);
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!dim || !tensor || dim.getInt() < 0 || dim.getInt() >= tensor.getRank())
-    return func.emitOpError()
-           << what << ": '" << shardedAttrName << "' is "
-           << attributes.get(shardedAttrName) << ", expected a dim of " << type;
-  const int64_t size = tensor.getDimSize(dim.getInt());
-  if (size % devices != 0)
-    return func.emitOpError()
-           << what << ": '" << shardedAttrName << "' is " << dim.getInt()
-           << ", whose size " << size << " is not divided by "
-           << devices.getValue() << " devices";
+  SmallVector<int64_t> dims;
+  if (auto dim = attributes.getAs<IntegerAttr>(shardedAttrName))
+    dims.push_back(dim.getInt());
+  else if (auto each = attributes.getAs<DenseI64ArrayAttr>(shardedAttrName))
+    dims.append(each.asArrayRef().begin(), each.asArrayRef().end());
+  const size_t axes = mesh.axes().size();
+  if (!tensor || dims.size() != axes || llvm::any_of(dims, [&](int64_t dim) {
+        return dim < (axes == 1 ? 0 : -1) || dim >= tensor.getRank();
+      })) {
+    InFlightDiagnostic error =
+        func.emitOpError() << what << ": '" << shardedAttrName << "' is "
+                           << attributes.get(shardedAttrName) << ", expected ";
+    return axes == 1 ? error << "a dim of " << type
+                     : error << "array<i64: …> with a dim of " << type
+                             << ", or -1, for each of " << axes << " axes";
+  }
+  const Layout layout = *pinOf(attributes);
+  for (auto [dim, size] : llvm::enumerate(tensor.getShape()))
+    if (const int64_t blocks = mesh.blocks(layout, int(dim)); size % blocks)
+      return func.emitOpError()
+             << what << ": '" << shardedAttrName << "' is " << dim
+             << ", whose size " << size << " is not divided by " << blocks
+             << " devices";
   return success();
 }
 
@@ -101,7 +115,7 @@ LogicalResult AutoAnnotatePass::checkPins(func::FuncOp func) {
   return success();
 }
 
-/// Linalg on tensors whose sizes are known, in one block, not yet annotated.
+/// Ops on tensors whose sizes are known, in one block, not yet annotated.
 LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
   if (!llvm::hasSingleElement(func.getBody()))
     return func.emitOpError("has several blocks, expected one");
@@ -124,38 +138,17 @@ LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
   return success();
 }
 
-/// Writes a layout on every value and operand of the chosen strategies.
-static void write(const LinalgGraph &graph, const solve::Solution &solution,
-                  FlatSymbolRefAttr grid) {
-  const int16_t axis = 0;
-  llvm::DenseMap<Value, Value> laid;
-  for (auto [node, choice] : llvm::zip_equal(graph.nodes(), solution)) {
-    const NodeStrategy &strategy = node.strategies[choice];
-    for (auto [operand, dim] : llvm::zip_equal(node.reads, strategy.operands)) {
-      ImplicitLocOpBuilder b(node.op->getLoc(), node.op);
-      operand->set(annotateShard(b, laid.lookup(operand->get()), grid, axis,
-                                 dim,
-                                 /*forUsers=*/true));
-    }
-    for (auto [value, dim] : llvm::zip_equal(node.makes, strategy.results)) {
-      ImplicitLocOpBuilder b(value.getLoc(), value.getContext());
-      b.setInsertionPointAfterValue(value);
-      laid[value] =
-          annotateShard(b, value, grid, axis, dim, /*forUsers=*/false);
-    }
-  }
-}
-
 LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
                                          const cost::TimeModel &time,
                                          double bytes, FlatSymbolRefAttr grid) {
   if (failed(checkFunction(func)) || failed(checkPins(func)))
     return failure();
-  const LinalgGraph graph(
-      func, time, devices, [&](Operation *op, StringRef why) {
-        remark::missed(op->getLoc(), named("replicated"))
-            << (op->getName().getStringRef() + " is replicated: " + why).str();
-      });
+  const FactorMap factors = readFactors(func.getBody().front());
+  for (Operation &op : func.getBody().front())
+    if (const std::string why = factors.lookup(&op).replicated; !why.empty())
+      remark::missed(op.getLoc(), named("replicated"))
+          << (op.getName().getStringRef() + " is replicated: " + why).str();
+  FactorGraph graph(func, factors, time, mesh);
   const solve::Problem instance = graph.problem(bytes);
   if (!problem.empty())
     if (auto error = writeFile(problem, solve::toJson(instance)))
@@ -176,15 +169,16 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
       << remark::metric("bound",
                         result.bound ? double(*result.bound) / 1e6 : 0.)
       << remark::metric("proved", result.proved);
-  write(graph, *result.solution, grid);
+  writeShard(graph, *result.solution, mesh, grid);
   return success();
 }
 
 LogicalResult AutoAnnotatePass::checkOptions() {
   Location loc = getOperation().getLoc();
-  if (devices < 1 || devices > (1 << 20))
-    return emitError(loc, "'devices' is ")
-           << devices.getValue() << ", expected 1 to " << (1 << 20);
+  ErrorOr<Mesh> parsed = Mesh::parse(meshText);
+  if (!parsed)
+    return emitError(loc, parsed.error().message);
+  mesh = *parsed;
   if (!(memoryGb >= 0))
     return emitError(loc, "'memory-gb' is ")
            << std::to_string(memoryGb) << ", expected 1e9 bytes of at least 0";
@@ -211,13 +205,9 @@ LogicalResult AutoAnnotatePass::run() {
            << functions.size();
   const cost::Roofline time(*loaded);
   const double bytes = memoryGb > 0 ? memoryGb * 1e9 : loaded->memoryCapacity;
-  OpBuilder builder(module.getContext());
-  auto grid = shard::GridOp::create(builder, module.getLoc(), "grid",
-                                    ArrayRef<int64_t>(devices.getValue()));
-  const auto name = FlatSymbolRefAttr::get(
-      SymbolTable(module).insert(grid, module.getBody()->begin()));
+  const FlatSymbolRefAttr grid = writeShardGrid(module, mesh);
   for (func::FuncOp func : functions)
-    if (failed(annotate(func, time, bytes, name)))
+    if (failed(annotate(func, time, bytes, grid)))
       return failure();
   return success();
 }

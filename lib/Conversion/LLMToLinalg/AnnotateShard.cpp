@@ -125,7 +125,10 @@ static int64_t shardedDim(Layout layout) {
 }
 
 Value RunWriter::lay(Value value, int64_t dim, bool forUsers) {
-  return annotateShard(b, value, target.grid, target.axes, dim, forUsers);
+  auto axesOf = [&](int64_t each) {
+    return each == dim ? target.axes : SmallVector<int16_t>();
+  };
+  return annotateShard(b, value, target.grid, axesOf, forUsers);
 }
 
 Value RunWriter::annotate(Value value, Layout layout, bool forUsers) {

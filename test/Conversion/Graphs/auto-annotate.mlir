@@ -7,17 +7,21 @@
 // RUN: shard-solve %t/problem.json 2>&1 | FileCheck %t/mlp.mlir --check-prefix=SOLVED
 // RUN: shard-opt %t/mlp.mlir --shard-auto-annotate=memory-gb=0.08 -o /dev/null
 // RUN: not shard-opt %t/mlp.mlir --shard-auto-annotate=memory-gb=0.05 2>&1 | FileCheck %s --check-prefix=MEMORY
-// RUN: shard-opt %t/odd.mlir --shard-auto-annotate=devices=3 --remarks-filter='.*' 2>&1 | FileCheck %t/odd.mlir
+// RUN: shard-opt %t/odd.mlir --shard-auto-annotate=mesh=3 --remarks-filter='.*' 2>&1 | FileCheck %t/odd.mlir
 // RUN: shard-opt %t/mlp.mlir --shard-auto-annotate | not shard-opt --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not shard-opt %t/dynamic.mlir --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // RUN: not shard-opt %t/blocks.mlir --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=BLOCKS
 // RUN: not shard-opt %t/loop.mlir --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=LOOP
 // RUN: shard-opt %t/attention.mlir --shard-auto-annotate | mlir-opt-22 --pass-pipeline='builtin.module(func.func(sharding-propagation{traversal=forward-backward},shard-partition),canonicalize,cse)' | FileCheck %t/attention.mlir
-// RUN: shard-opt %t/pins.mlir --shard-auto-annotate=devices=2 | mlir-opt-22 --pass-pipeline='builtin.module(func.func(sharding-propagation{traversal=forward-backward},shard-partition),canonicalize,cse)' | FileCheck %t/pins.mlir
-// RUN: not shard-opt %t/pins.mlir --shard-auto-annotate=devices=8 2>&1 | FileCheck %s --check-prefix=PIN
+// RUN: shard-opt %t/pins.mlir --shard-auto-annotate=mesh=2 | mlir-opt-22 --pass-pipeline='builtin.module(func.func(sharding-propagation{traversal=forward-backward},shard-partition),canonicalize,cse)' | FileCheck %t/pins.mlir
+// RUN: not shard-opt %t/pins.mlir --shard-auto-annotate=mesh=8 2>&1 | FileCheck %s --check-prefix=PIN
+// RUN: shard-opt %t/mlp.mlir --shard-auto-annotate='mesh=data=2,model=4 memory-gb=0.08' --remarks-filter='.*' 2>&1 | FileCheck %s --check-prefix=AXES
+// RUN: shard-opt %t/axes.mlir --shard-auto-annotate=mesh=2x2 | FileCheck %t/axes.mlir
+// RUN: not shard-opt %t/axes.mlir --shard-auto-annotate=mesh=2x4 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: not shard-opt %t/axes.mlir --shard-auto-annotate=mesh=4 2>&1 | FileCheck %s --check-prefix=AXIS
 // RUN: not shard-opt %t/both.mlir --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=BOTH
 // RUN: not shard-opt %t/no-dim.mlir --shard-auto-annotate 2>&1 | FileCheck %s --check-prefix=DIM
-// RUN: not shard-opt %t/odd.mlir --shard-auto-annotate=devices=0 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not shard-opt %t/odd.mlir --shard-auto-annotate=mesh=0 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not shard-opt %t/odd.mlir --shard-auto-annotate=machine=h100 2>&1 | FileCheck %s --check-prefix=MACHINE
 // RUN: echo 'module {}' | shard-opt --shard-auto-annotate | FileCheck %s --check-prefix=EMPTY
 
@@ -27,9 +31,13 @@
 // BLOCKS: error: 'func.func' op has several blocks, expected one
 // LOOP: error: 'scf.for' op has a region, expected ops of linalg in one block
 // PIN: error: 'func.func' op argument 0: 'shardopt.sharded' is 0, whose size 4 is not divided by 8 devices
+// AXES: annotated {{.*}} proved=true
+// AXES: shard.grid @grid(shape = 2x4)
+// SIZE: error: 'func.func' op argument 0: 'shardopt.sharded' is 1, whose size 4 is not divided by 8 devices
+// AXIS: error: 'func.func' op argument 0: 'shardopt.sharded' is array<i64: 1, 1>, expected a dim of 'tensor<4x4xf32>'
 // BOTH: error: 'func.func' op argument 0 has 'shardopt.replicated' and 'shardopt.sharded', expected one of them
 // DIM: error: 'func.func' op result 0: 'shardopt.sharded' is 2 : i64, expected a dim of 'tensor<4x4xf32>'
-// NONE: error: 'devices' is 0, expected 1 to 1048576
+// NONE: error: 'mesh' is '0', expected 1 to 3 axes, such as 8, 4x2 or data=4,model=2, of at most 1048576 devices
 // MACHINE: error: unknown machine 'h100'
 // EMPTY: shard.grid @grid(shape = 8)
 
@@ -105,6 +113,17 @@ func.func @f(%x: tensor<4x4xf32>, %n: index) -> tensor<4x4xf32> {
 // CHECK: func.func @f(%[[X:.*]]: tensor<2x4xf32> {{.*}}) -> (tensor<4x2xf32>
 // CHECK: shard.all_to_all
 func.func @f(%x: tensor<4x4xf32> {shardopt.sharded = 0}) -> (tensor<4x4xf32> {shardopt.sharded = 1}) {
+  return %x : tensor<4x4xf32>
+}
+
+//--- axes.mlir
+
+// Both axes cut the columns of the argument, and one of them each dim of the result.
+// CHECK: %[[COLUMNS:.*]] = shard.sharding @grid split_axes = {{\[\[}}], [0, 1]]
+// CHECK: shard.shard %arg0 to %[[COLUMNS]]
+// CHECK: %[[EACH:.*]] = shard.sharding @grid split_axes = {{\[\[}}1], [0]]
+// CHECK: shard.shard {{.*}} to %[[EACH]] annotate_for_users
+func.func @f(%x: tensor<4x4xf32> {shardopt.sharded = array<i64: 1, 1>}) -> (tensor<4x4xf32> {shardopt.sharded = array<i64: 1, 0>}) {
   return %x : tensor<4x4xf32>
 }
 

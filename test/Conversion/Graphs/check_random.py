@@ -148,66 +148,107 @@ class Graph:
 
 
 class Costs:
-    """Seconds on `devices` H100s of one NVLink domain, which compute `slower`."""
+    """Seconds on H100s of one NVLink domain, which compute `slower`. A layout has the dim that
+    each axis of the mesh shards, or None; later axes cut the blocks of earlier ones."""
 
-    def __init__(self, graph, devices, slower):
-        self.graph, self.n = graph, devices
+    def __init__(self, graph, mesh, slower):
+        self.graph, self.mesh = graph, mesh
         known = MACHINES["h100_sxm"]
         self.machine = dataclasses.replace(
             known, flops=known.flops / slower, memory_bandwidth=known.memory_bandwidth / slower
         )
         self.network = Network(self.machine)
+        self.distances = {}
 
-    def size(self, name, dim):
-        return 4 * math.prod(self.graph.shapes[name]) / (self.n if dim is not None else 1)
+    def blocks(self, layout, dim):
+        return math.prod(n for n, each in zip(self.mesh, layout) if each == dim)
+
+    def fits(self, shape, layout):
+        return all(size % self.blocks(layout, dim) == 0 for dim, size in enumerate(shape))
+
+    def layouts(self, shape):
+        dims = (None, *range(len(shape)))
+        return [each for each in itertools.product(dims, repeat=len(self.mesh)) if self.fits(shape, each)]
+
+    def size(self, name, layout):
+        cut = math.prod(n for n, each in zip(self.mesh, layout) if each is not None)
+        return 4 * math.prod(self.graph.shapes[name]) / cut
+
+    def steps(self, name, layout):
+        """Layouts one collective or slice away, with its seconds."""
+        held = self.size(name, layout)
+        for axis, n in enumerate(self.mesh):
+            now = layout[axis]
+            if now is not None and now in layout[axis + 1 :]:
+                continue
+            for then in (None, *range(len(self.graph.shapes[name]))):
+                next_one = (*layout[:axis], then, *layout[axis + 1 :])
+                blocked = then is not None and then in layout[axis + 1 :]
+                if then == now or blocked or not self.fits(self.graph.shapes[name], next_one):
+                    continue
+                if now is None:
+                    yield next_one, 0.0
+                elif then is None:
+                    yield next_one, self.network.all_gather(held * n, n)
+                else:
+                    yield next_one, self.network.all_to_all(held, n)
 
     def reshard(self, name, made, wanted):
-        if made is None or made == wanted:
-            return 0.0
-        if wanted is None:
-            return self.network.all_gather(self.size(name, None), self.n)
-        return self.network.all_to_all(self.size(name, made), self.n)
+        """The least sum of steps, by relaxing all of them until nothing changes."""
+        if (name, made) not in self.distances:
+            found, before = {made: 0.0}, None
+            while found != before:
+                before = dict(found)
+                for at, spent in before.items():
+                    for there, seconds in self.steps(name, at):
+                        found[there] = min(found.get(there, math.inf), spent + seconds)
+            self.distances[name, made] = found
+        return self.distances[name, made][wanted]
 
     def choices(self):
-        """Of each argument the dims, of each op (seconds, dims of operands, dim of the result)."""
+        """Of each argument the layouts, of each op (seconds, layouts of operands, layout of the result)."""
+        whole = (None,) * len(self.mesh)
         for name in self.graph.arguments:
-            dims = [] if name in self.graph.pinned else range(len(self.graph.shapes[name]))
-            fitting = [dim for dim in dims if self.graph.shapes[name][dim] % self.n == 0]
-            yield [(0.0, (), dim) for dim in (None, *fitting)]
+            known = [whole] if name in self.graph.pinned else self.layouts(self.graph.shapes[name])
+            yield [(0.0, (), layout) for layout in known]
         for name, kind, reads, loops in self.graph.ops:
             maps, result, kinds, arithmetic = OPS[kind]
             found = []
-            for loop in (None, *(i for i, size in enumerate(loops) if size % self.n == 0)):
-                dims = [each.index(loop) if loop in each else None for each in maps]
-                made = result.index(loop) if loop in result else None
-                moved = sum(map(self.size, reads, dims)) + self.size(name, made)
-                flops = arithmetic * math.prod(loops) / (1 if loop is None else self.n)
+            for cut in self.layouts(loops):  # axes shard loops, as they shard dims
+                layouts = [tuple(each.index(loop) if loop in each else None for loop in cut) for each in maps]
+                made = tuple(result.index(loop) if loop in result else None for loop in cut)
+                moved = sum(map(self.size, reads, layouts)) + self.size(name, made)
+                devices = math.prod(n for n, loop in zip(self.mesh, cut) if loop is not None)
+                flops = arithmetic * math.prod(loops) / devices
                 time = max(flops / self.machine.flops, moved / self.machine.memory_bandwidth) + KERNEL
-                if loop is not None and kinds[loop] == "r":
-                    time += self.network.all_reduce(self.size(name, None), self.n)
-                found.append((time, tuple(dims), made))
+                for n, loop in zip(self.mesh, cut):
+                    if loop is not None and kinds[loop] == "r":
+                        time += self.network.all_reduce(self.size(name, made), n)
+                found.append((time, tuple(layouts), made))
             yield found
 
     def least(self):
         """The least sum over all combinations, as far as partial sums allow."""
         names = [*self.graph.arguments, *(name for name, *_ in self.graph.ops)]
         reads = [()] * len(self.graph.arguments) + [op[2] for op in self.graph.ops]
-        options = list(self.choices())
+        options = [sorted(each, key=lambda one: one[0]) for each in self.choices()]
+        whole = (None,) * len(self.mesh)
+        rest = [sum(each[0][0] for each in options[index:]) for index in range(len(options) + 1)]
         best = math.inf
 
         def extend(index, layouts, gathered, spent):
             nonlocal best
-            if spent >= best:
+            if spent + rest[index] >= best:
                 return
             if index == len(names):
                 for name in self.graph.results:
-                    if (name, None) not in gathered:
-                        spent += self.reshard(name, layouts[name], None)
+                    if (name, whole) not in gathered:
+                        spent += self.reshard(name, layouts[name], whole)
                 best = min(best, spent)
                 return
-            for seconds, dims, made in options[index]:
-                new = {(name, dim) for name, dim in zip(reads[index], dims)} - gathered
-                extra = sum(self.reshard(name, layouts[name], dim) for name, dim in new)
+            for seconds, wanted, made in options[index]:
+                new = set(zip(reads[index], wanted)) - gathered
+                extra = sum(self.reshard(name, layouts[name], layout) for name, layout in new)
                 extend(index + 1, {**layouts, names[index]: made}, gathered | new, spent + seconds + extra)
 
         extend(0, {}, frozenset(), 0.0)
@@ -273,32 +314,35 @@ def main():
     parser.add_argument("--executed", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    rng, worst, sharded = random.Random(args.seed), 0.0, 0
+    rng, worst, sharded, executed = random.Random(args.seed), 0.0, 0, 0
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         for case in range(args.count):
-            graph, devices = Graph(rng, rng.randint(2, 6)), rng.choice((2, 4))
+            mesh = rng.choice(((2,), (4,), (2, 2)))
+            graph = Graph(rng, rng.randint(2, 6 if len(mesh) == 1 else 3))
             slower = rng.choice((1, 1e3, 1e5, 1e6))
             machine = slow_machine(slower, folder / "machine.json")
             program, annotated = folder / "graph.mlir", folder / "annotated.mlir"
             program.write_text(graph.module())
             remarks = folder / "remarks.yaml"
             tools.run(
-                args.shard_opt, program, f"--shard-auto-annotate=devices={devices} machine={machine}", "-o", annotated,
+                args.shard_opt, program, f"--shard-auto-annotate=mesh={'x'.join(map(str, mesh))} machine={machine}",
+                "-o", annotated,
                 "--remarks-filter=.*", "--remark-format=yaml", f"--remarks-output-file={remarks}",
             )
             said = dict(re.findall(r"(\w+): +'?([0-9.e+-]+|true|false)'?$", remarks.read_text(), re.M))
-            wanted = Costs(graph, devices, slower).least() * 1e6
+            wanted = Costs(graph, mesh, slower).least() * 1e6
             found = float(said["microseconds"])
             if abs(found - wanted) > 1e-4 * len(graph.ops) + 1e-6 * wanted:
                 sys.exit(f"case {case}: {found} us, enumerated {wanted} us\n{graph.module()}")
             sharded += "[0]" in annotated.read_text()
-            if case < args.executed:
-                error = execute(args, graph, annotated, devices, folder, case)
+            if len(mesh) == 1 and executed < args.executed:
+                executed += 1
+                error = execute(args, graph, annotated, mesh[0], folder, case)
                 worst = max(worst, error)
                 if error > 1e-5:
                     sys.exit(f"case {case}: wrong by {error}\n{annotated.read_text()}")
-    print(f"{args.count} graphs, {sharded} of them sharded; {args.executed} executed, largest error {worst:.1e}")
+    print(f"{args.count} graphs, {sharded} of them sharded; {executed} executed, largest error {worst:.1e}")
 
 
 if __name__ == "__main__":

@@ -11,28 +11,35 @@
 include "mlir/Pass/PassBase.td"
 
 def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
-  let summary = "Choose the sharding of linalg functions and annotate it";
+  let summary = "Choose the sharding of functions and annotate it";
   let description = [{
-    Takes functions that another compiler made, of linalg on tensors of static sizes, and
-    chooses how each op is sharded over one axis of `devices`. The module gets a `shard.grid`
-    and, on every value and operand, `shard.shard`, which upstream's
-    `sharding-propagation` and `shard-partition` read.
+    Takes functions that another compiler made, of tensors of static sizes, and chooses how
+    each op is sharded over a `mesh` of one to three axes of devices.
 
-    A strategy of a linalg op shards one of its loops, or none. An operand or result is
-    sharded on the dim that follows the loop, and replicated if none does; a sum over a sharded
-    loop is all-reduced. Arguments may be sharded on any dim, or replicated; results of the function are
-    replicated. The attribute `shardopt.replicated` of an argument, and
-    `shardopt.sharded = DIM` of an argument or a result say otherwise. A strategy costs the time of its kernel on one device (roofline) and
-    of its all-reduce. A value costs the reshards to all layouts in which it is read: an
-    all-gather or an all-to-all; a slice is free.
+    An op is a list of factors. A factor is a loop of the op: the dims of operands and results
+    that it runs over. A strategy assigns a factor, or none, to each axis of the mesh. The dims of the
+    factor are then sharded over that axis, and other values are replicated along it. A sum
+    over a sharded factor is all-reduced. A linalg op whose maps are projected
+    permutations has a factor for each loop.
+
+    Arguments may have any sharding; results of the function are replicated. The attribute
+    `shardopt.replicated` pins an argument, and `shardopt.sharded` an argument or a result: the
+    number of a dim, or for several axes `array<i64: 0, -1>`, a dim or -1 for each axis.
+
+    A strategy costs the time of its kernel on one device (roofline) and
+    of its all-reduces. A value costs the reshards to all layouts in which it is read, by the cheapest
+    sequence of all-gathers and all-to-alls along one axis; a slice is free.
 
     That is a strategy-selection problem, which is solved as by `shard-solve`: the
     cost is the least, or a remark says how near it is. Memory is that of arguments and of
     results that are still read, and has the limit `memory-gb`. `problem` gets the
     instance, in the format of `shard-solve`.
 
+    The module gets a `shard.grid` and, on every value and operand, `shard.shard`, which
+    upstream's `sharding-propagation` and `shard-partition` read.
+
     An op whose maps are not projected permutations, or that is not linalg, is replicated,
-    and a remark names it. So is a loop whose size `devices` does not divide.
+    and a remark names it. So is a factor whose size the axis does not divide.
 
     Input:
 
@@ -57,7 +64,8 @@ def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
   let options = [
     Option<"machine", "machine", "std::string", [{"h100_sxm"}],
       "Name of a machine, or path of a JSON file">,
-    Option<"devices", "devices", "int64_t", "8", "Devices of the axis">,
+    Option<"meshText", "mesh", "std::string", [{"8"}],
+      "Devices along one to three axes, such as 8, 4x2 or data=4,model=2">,
     Option<"memoryGb", "memory-gb", "double", "0",
       "Memory of a device in 1e9 bytes (default: the machine's)">,
     Option<"problem", "problem", "std::string", [{""}],

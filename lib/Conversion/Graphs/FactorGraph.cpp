@@ -1,0 +1,234 @@
+//===- FactorGraph.cpp - Functions as selection problems ------------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FactorGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::graphs;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+FactorGraph::FactorGraph(func::FuncOp func, const FactorMap &factors,
+                         const cost::TimeModel &time, const Mesh &mesh)
+    : factors(factors), time(time), mesh(mesh), resharding(time, mesh) {
+  for (BlockArgument argument : func.getArguments())
+    if (isa<RankedTensorType>(argument.getType()))
+      addArgument(func, argument);
+  for (Operation &op : func.getBody().front()) {
+    if (op.hasTrait<OpTrait::ReturnLike>())
+      addReturn(func, op);
+    else if (auto found = factors.find(&op); found != factors.end())
+      addOp(op, found->second);
+  }
+  for (size_t i = 0; i < all.size(); ++i)
+    for (auto [slot, operand] : llvm::enumerate(all[i].reads)) {
+      std::vector<Reader> &readers = readersOf[operand->get()];
+      if (readers.empty() || readers.back().node != i)
+        readers.push_back({i, {}});
+      readers.back().slots.push_back(slot);
+    }
+}
+
+double FactorGraph::bytesOf(Value value, const Layout &layout) const {
+  RankedTensorType type = typeOf(value);
+  return double(type.getNumElements()) * type.getElementTypeBitWidth() / 8 /
+         double(mesh.blocks(layout));
+}
+
+double FactorGraph::reshard(Value value, const Layout &from, const Layout &to) {
+  const auto shape = typeOf(value).getShape();
+  return resharding.seconds(
+      {{shape.begin(), shape.end()}, bytesOf(value, replicated)}, from, to);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+std::optional<Layout> graphs::pinOf(DictionaryAttr attributes) {
+  if (!attributes)
+    return std::nullopt;
+  Layout layout = replicated;
+  if (attributes.contains(replicatedAttrName))
+    return layout;
+  if (auto dim = attributes.getAs<IntegerAttr>(shardedAttrName)) {
+    layout[0] = int8_t(dim.getInt());
+    return layout;
+  }
+  auto dims = attributes.getAs<DenseI64ArrayAttr>(shardedAttrName);
+  if (!dims)
+    return std::nullopt;
+  for (auto [axis, dim] : llvm::enumerate(dims.asArrayRef()))
+    layout[axis] = int8_t(dim);
+  return layout;
+}
+
+void FactorGraph::addArgument(func::FuncOp func, BlockArgument argument) {
+  GraphNode node;
+  node.makes = {argument};
+  makers[argument] = all.size();
+  if (auto pin = pinOf(func.getArgAttrDict(argument.getArgNumber()))) {
+    node.strategies.push_back({0, {}, {*pin}});
+    return all.push_back(std::move(node));
+  }
+  for (const Layout &layout : mesh.layoutsOf(typeOf(argument).getShape())) {
+    // Of two equally fast shardings the one that holds less.
+    double seconds = 0;
+    for (size_t axis = 0; axis < mesh.axes().size(); ++axis)
+      seconds += layout[axis] < 0 ? 1e-12 : 0;
+    node.strategies.push_back({seconds, {}, {layout}});
+  }
+  all.push_back(std::move(node));
+}
+
+void FactorGraph::findReads(GraphNode &node) const {
+  for (OpOperand &operand : node.op->getOpOperands())
+    if (hasLayout(operand.get()))
+      node.reads.push_back(&operand);
+}
+
+void FactorGraph::addReturn(func::FuncOp func, Operation &op) {
+  GraphNode node;
+  node.op = &op;
+  findReads(node);
+  NodeStrategy strategy;
+  for (OpOperand *operand : node.reads)
+    strategy.operands.push_back(
+        pinOf(func.getResultAttrDict(operand->getOperandNumber()))
+            .value_or(replicated));
+  node.strategies.push_back(std::move(strategy));
+  all.push_back(std::move(node));
+}
+
+/// Fused ops hand values on without memory.
+bool FactorGraph::isInMemory(Value value) const {
+  auto isFused = [&](Operation *op) {
+    const auto found = factors.find(op);
+    return found != factors.end() && found->second.work == Work::Fused;
+  };
+  Operation *maker = value.getDefiningOp();
+  return !maker || !isFused(maker) || !llvm::all_of(value.getUsers(), isFused);
+}
+
+/// Seconds of the op alone. Of ops that are fused the one that writes a result
+/// is charged the launch.
+double FactorGraph::kernel(const GraphNode &node, const OpFactors &op,
+                           const NodeStrategy &strategy) const {
+  if (op.work == Work::View)
+    return 0;
+  double bytes = 0;
+  bool writes = false;
+  auto isTouched = [&](Value value) {
+    return !op.inPlace || value.getType() != node.op->getOperand(0).getType();
+  };
+  for (auto [operand, layout] : llvm::zip_equal(node.reads, strategy.operands))
+    if (isInMemory(operand->get()) && isTouched(operand->get()))
+      bytes += bytesOf(operand->get(), layout);
+  for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
+    if (isInMemory(value)) {
+      writes = true;
+      bytes += isTouched(value) ? bytesOf(value, layout) : 0;
+    }
+  cost::Kernel kernel = cost::memoryKernel(bytes, writes);
+  kernel.flops = op.arithmetic;
+  for (auto [axis, factor] : llvm::zip(mesh.axes(), strategy.factors))
+    if (factor >= 0)
+      kernel.flops /= double(axis.size);
+  return time.seconds(kernel);
+}
+
+/// The strategy whose axes shard the factors `chosen`; none where sizes do not
+/// divide.
+std::optional<NodeStrategy>
+FactorGraph::strategy(const GraphNode &node, const OpFactors &op,
+                      std::array<int, mostAxes> chosen) const {
+  NodeStrategy strategy;
+  strategy.factors = chosen;
+  strategy.operands.assign(node.reads.size(), replicated);
+  strategy.results.assign(node.makes.size(), replicated);
+  for (size_t axis = 0; axis < mesh.axes().size(); ++axis) {
+    if (chosen[axis] < 0)
+      continue;
+    const Factor &factor = op.factors[size_t(chosen[axis])];
+    int64_t blocks = 1;
+    for (auto [other, each] : llvm::zip(mesh.axes(), chosen))
+      blocks *= each == chosen[axis] ? other.size : 1;
+    if (factor.size % blocks != 0)
+      return std::nullopt;
+    for (auto [operand, layout] :
+         llvm::zip_equal(node.reads, strategy.operands))
+      layout[axis] = int8_t(factor.operands[operand->getOperandNumber()]);
+    for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
+      layout[axis] =
+          int8_t(factor.results[cast<OpResult>(value).getResultNumber()]);
+  }
+  strategy.seconds = kernel(node, op, strategy);
+  for (size_t axis = 0; axis < mesh.axes().size(); ++axis)
+    if (chosen[axis] >= 0 && op.factors[size_t(chosen[axis])].isReduced)
+      for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
+        strategy.seconds += resharding.collective(
+            cost::CollectiveKind::AllReduce, axis, bytesOf(value, layout));
+  return strategy;
+}
+
+void FactorGraph::addOp(Operation &op, const OpFactors &found) {
+  GraphNode node;
+  node.op = &op;
+  findReads(node);
+  for (Value result : op.getResults())
+    if (isa<RankedTensorType>(result.getType())) {
+      node.makes.push_back(result);
+      makers[result] = all.size();
+    }
+  std::vector<std::array<int, mostAxes>> choices = {{-1, -1, -1}};
+  if (found.replicated.empty())
+    for (size_t axis = 0; axis < mesh.axes().size(); ++axis)
+      for (size_t i = 0, end = choices.size(); i < end; ++i)
+        for (size_t factor = 0; factor < found.factors.size(); ++factor) {
+          auto choice = choices[i];
+          choice[axis] = int(factor);
+          choices.push_back(choice);
+        }
+  for (const auto &choice : choices)
+    if (auto known = strategy(node, found, choice))
+      node.strategies.push_back(std::move(*known));
+  all.push_back(std::move(node));
+}
+
+solve::Problem FactorGraph::problem(double bytes) {
+  solve::Problem problem;
+  std::vector<int64_t> lastUse(all.size());
+  for (size_t i = 0; i < all.size(); ++i)
+    for (OpOperand *operand : all[i].reads)
+      lastUse[makers.lookup(operand->get())] = int64_t(i);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const GraphNode &node = all[i];
+    const bool stays = !node.op; // a caller's
+    problem.intervals.push_back(
+        {stays ? 0 : int64_t(i),
+         stays ? int64_t(all.size()) : std::max(lastUse[i], int64_t(i)) + 1});
+    for (const NodeStrategy &strategy : node.strategies) {
+      problem.costs.values.push_back(picoseconds(strategy.seconds));
+      double held = 0;
+      for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
+        held += bytesOf(value, layout);
+      problem.usages.values.push_back(std::llround(held));
+    }
+    problem.costs.endRow();
+    problem.usages.endRow();
+  }
+  for (const GraphNode &node : all)
+    for (Value value : node.makes)
+      addEdges(problem, value);
+  problem.usageLimit = std::llround(bytes);
+  return problem;
+}

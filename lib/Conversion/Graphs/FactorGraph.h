@@ -1,0 +1,105 @@
+//===- FactorGraph.h - Functions as selection problems ----------*- C++ -*-===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Nodes are arguments, ops and the return; strategies say in which layout each
+// of their values is. Knows ops by their factors alone. Time is in picoseconds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDOPT_LIB_CONVERSION_GRAPHS_FACTORGRAPH_H
+#define SHARDOPT_LIB_CONVERSION_GRAPHS_FACTORGRAPH_H
+
+#include "Factors.h"
+#include "Resharding.h"
+#include "shardopt/Solvers/Selection/Problem.h"
+#include "shardopt/Solvers/Selection/Verify.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cmath>
+
+namespace shardopt::graphs {
+
+inline int64_t picoseconds(double seconds) {
+  return std::llround(seconds * 1e12);
+}
+
+/// A way to run a node.
+struct NodeStrategy {
+  double seconds = 0;
+  std::vector<Layout> operands; ///< in the order of `GraphNode::reads`
+  std::vector<Layout> results;  ///< of tensors
+  /// The factor that each axis shards; -1: none.
+  std::array<int, mostAxes> factors = {-1, -1, -1};
+};
+
+struct GraphNode {
+  mlir::Operation *op = nullptr; ///< null: an argument
+  std::vector<mlir::OpOperand *> reads;
+  std::vector<mlir::Value> makes;
+  std::vector<NodeStrategy> strategies;
+};
+
+/// What a caller says of an argument or a result: a unit attribute, and the dim
+/// of each axis of the mesh; a number where it has one axis.
+inline constexpr ::llvm::StringLiteral replicatedAttrName =
+    "shardopt.replicated";
+inline constexpr ::llvm::StringLiteral shardedAttrName = "shardopt.sharded";
+/// The layout that they say, if any.
+std::optional<Layout> pinOf(mlir::DictionaryAttr attributes);
+
+/// A function over a mesh.
+class FactorGraph {
+public:
+  /// Ops that `factors` lacks are free: each device makes their results as it
+  /// needs them.
+  FactorGraph(mlir::func::FuncOp func, const FactorMap &factors,
+              const cost::TimeModel &time, const Mesh &mesh);
+
+  const std::vector<GraphNode> &nodes() const { return all; }
+  /// The instance; `bytes` is the memory of a device. Its first nodes are ours.
+  solve::Problem problem(double bytes);
+  /// Whether a value has a layout.
+  bool hasLayout(mlir::Value value) const { return makers.contains(value); }
+  /// Seconds of a value from one layout to another.
+  double reshard(mlir::Value value, const Layout &from, const Layout &to);
+
+private:
+  struct Reader {
+    size_t node;
+    std::vector<size_t> slots; ///< in `GraphNode::reads`
+  };
+  struct Edge;
+
+  void addArgument(mlir::func::FuncOp func, mlir::BlockArgument argument);
+  void addOp(mlir::Operation &op, const OpFactors &factors);
+  void addReturn(mlir::func::FuncOp func, mlir::Operation &op);
+  void findReads(GraphNode &node) const;
+  std::optional<NodeStrategy> strategy(const GraphNode &node,
+                                       const OpFactors &factors,
+                                       std::array<int, mostAxes> chosen) const;
+  double kernel(const GraphNode &node, const OpFactors &factors,
+                const NodeStrategy &strategy) const;
+  bool isInMemory(mlir::Value value) const;
+  double bytesOf(mlir::Value value, const Layout &layout) const;
+
+  void addEdges(solve::Problem &problem, mlir::Value value);
+  void addEdge(solve::Problem &problem, const Edge &edge);
+  void addCopies(solve::Problem &problem, const Edge &edge);
+
+  const FactorMap &factors;
+  const cost::TimeModel &time;
+  const Mesh &mesh;
+  Resharding resharding;
+  std::vector<GraphNode> all;
+  llvm::DenseMap<mlir::Value, size_t> makers; ///< node of each value
+  llvm::DenseMap<mlir::Value, std::vector<Reader>> readersOf;
+};
+
+} // namespace shardopt::graphs
+
+#endif // SHARDOPT_LIB_CONVERSION_GRAPHS_FACTORGRAPH_H

@@ -1,0 +1,146 @@
+//===- FactorGraphEdges.cpp - What readers of a value cost ----------------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A value is resharded to each layout that a reader wants, once: readers share
+// what was gathered. An edge over the maker and all readers states that. Where
+// it would be too large, a node of copies says which layouts exist.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FactorGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace shardopt;
+using namespace shardopt::graphs;
+
+/// Combinations of an edge beyond which copies are a node.
+static constexpr uint64_t mostCombinations = 1 << 14;
+/// Layouts that a node of copies makes of a value at most.
+static constexpr size_t mostCopies = 3;
+
+/// A value, its maker and those who read it.
+struct FactorGraph::Edge {
+  Value value;
+  size_t maker = 0, slot = 0; ///< in `GraphNode::makes`
+  ArrayRef<Reader> readers;
+};
+
+/// Calls `visit` with the choices of nodes that have so many strategies, the
+/// last one fastest.
+static void forEachChoice(ArrayRef<size_t> shape,
+                          llvm::function_ref<void(ArrayRef<size_t>)> visit) {
+  std::vector<size_t> at(shape.size());
+  while (true) {
+    visit(at);
+    size_t dim = shape.size();
+    while (dim > 0 && ++at[dim - 1] == shape[dim - 1])
+      at[--dim] = 0;
+    if (dim == 0)
+      return;
+  }
+}
+
+void FactorGraph::addEdge(solve::Problem &problem, const Edge &edge) {
+  const std::vector<NodeStrategy> &made = all[edge.maker].strategies;
+  std::vector<size_t> shape = {made.size()};
+  problem.edgeNodes.values.push_back(int32_t(edge.maker));
+  for (const Reader &reader : edge.readers) {
+    problem.edgeNodes.values.push_back(int32_t(reader.node));
+    shape.push_back(all[reader.node].strategies.size());
+  }
+  problem.edgeNodes.endRow();
+  forEachChoice(shape, [&](ArrayRef<size_t> at) {
+    std::set<Layout> wanted;
+    for (auto [i, reader] : llvm::enumerate(edge.readers))
+      for (size_t slot : reader.slots)
+        wanted.insert(all[reader.node].strategies[at[i + 1]].operands[slot]);
+    double seconds = 0;
+    for (const Layout &to : wanted)
+      seconds += reshard(edge.value, made[at[0]].results[edge.slot], to);
+    problem.edgeCosts.values.push_back(picoseconds(seconds));
+  });
+  problem.edgeCosts.endRow();
+}
+
+/// All sets of one to `mostCopies` of so many layouts.
+static std::vector<std::vector<size_t>> setsOf(size_t count) {
+  std::vector<std::vector<size_t>> sets;
+  for (size_t i = 0; i < count; ++i)
+    sets.push_back({i});
+  for (size_t i = 0; i < sets.size(); ++i)
+    for (size_t next = sets[i].back() + 1;
+         sets[i].size() < mostCopies && next < count; ++next) {
+      std::vector<size_t> more = sets[i];
+      more.push_back(next);
+      sets.push_back(std::move(more));
+    }
+  return sets;
+}
+
+void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge) {
+  std::set<Layout> distinct;
+  for (const Reader &reader : edge.readers)
+    for (const NodeStrategy &strategy : all[reader.node].strategies)
+      for (size_t slot : reader.slots)
+        distinct.insert(strategy.operands[slot]);
+  const std::vector<Layout> wanted(distinct.begin(), distinct.end());
+  const auto sets = setsOf(wanted.size());
+  const auto copies = int32_t(problem.numNodes());
+  problem.intervals.push_back({0, 0});
+  problem.costs.values.insert(problem.costs.values.end(), sets.size(), 0);
+  problem.costs.endRow();
+  problem.usages.values.insert(problem.usages.values.end(), sets.size(), 0);
+  problem.usages.endRow();
+
+  problem.edgeNodes.add({int32_t(edge.maker), copies});
+  for (const NodeStrategy &made : all[edge.maker].strategies)
+    for (const std::vector<size_t> &set : sets) {
+      double seconds = 0;
+      for (size_t i : set)
+        seconds += reshard(edge.value, made.results[edge.slot], wanted[i]);
+      problem.edgeCosts.values.push_back(picoseconds(seconds));
+    }
+  problem.edgeCosts.endRow();
+  for (const Reader &reader : edge.readers) {
+    problem.edgeNodes.add({copies, int32_t(reader.node)});
+    for (const std::vector<size_t> &set : sets)
+      for (const NodeStrategy &strategy : all[reader.node].strategies) {
+        const bool exists = llvm::all_of(reader.slots, [&](size_t slot) {
+          return llvm::any_of(set, [&](size_t i) {
+            return wanted[i] == strategy.operands[slot];
+          });
+        });
+        problem.edgeCosts.values.push_back(exists ? 0 : solve::infiniteCost);
+      }
+    problem.edgeCosts.endRow();
+  }
+}
+
+void FactorGraph::addEdges(solve::Problem &problem, Value value) {
+  const auto found = readersOf.find(value);
+  if (found == readersOf.end())
+    return;
+  Edge edge;
+  edge.value = value;
+  edge.maker = makers.lookup(value);
+  edge.slot = size_t(llvm::find(all[edge.maker].makes, value) -
+                     all[edge.maker].makes.begin());
+  edge.readers = found->second;
+  uint64_t combinations = all[edge.maker].strategies.size();
+  for (const Reader &reader : edge.readers)
+    combinations =
+        std::min<uint64_t>(combinations * all[reader.node].strategies.size(),
+                           mostCombinations + 1);
+  if (combinations <= mostCombinations || edge.readers.size() == 1)
+    addEdge(problem, edge);
+  else
+    addCopies(problem, edge);
+}
