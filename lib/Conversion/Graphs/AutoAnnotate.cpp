@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "InlineCalls.h"
 #include "Writers.h"
 #include "shardopt/Conversion/Graphs/Passes.h"
 #include "shardopt/Cost/Roofline.h"
@@ -47,6 +48,7 @@ private:
                          DictionaryAttr attributes);
   LogicalResult checkPins(func::FuncOp func);
   LogicalResult checkFunction(func::FuncOp func);
+  /// With `grid` for upstream, without for Shardy.
   LogicalResult annotate(func::FuncOp func, const cost::TimeModel &time,
                          double bytes, FlatSymbolRefAttr grid);
   remark::RemarkOpts named(StringRef name) {
@@ -124,10 +126,11 @@ LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
       return func.emitOpError("takes ")
              << type << ", expected static sizes of numbers";
   for (Operation &op : func.getBody().front()) {
-    if (isa<shard::ShardOp>(op))
+    if (isa<shard::ShardOp>(op) || op.hasAttr(sdyAttrName))
       return op.emitOpError(
           "is an annotation already, expected a function without");
-    if (op.getNumRegions() != 0 && !isa<linalg::LinalgOp, tensor::PadOp>(op))
+    if (op.getNumRegions() != 0 && !isForeign(&op) &&
+        !isa<linalg::LinalgOp, tensor::PadOp>(op))
       return op.emitOpError(
           "has a region, expected ops of linalg in one block");
     for (Type type : op.getResultTypes())
@@ -143,12 +146,14 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
                                          double bytes, FlatSymbolRefAttr grid) {
   if (failed(checkFunction(func)) || failed(checkPins(func)))
     return failure();
-  const FactorMap factors = readFactors(func.getBody().front());
+  FailureOr<FactorMap> factors = readFactors(func.getBody().front());
+  if (failed(factors))
+    return failure();
   for (Operation &op : func.getBody().front())
-    if (const std::string why = factors.lookup(&op).replicated; !why.empty())
+    if (const std::string why = factors->lookup(&op).replicated; !why.empty())
       remark::missed(op.getLoc(), named("replicated"))
           << (op.getName().getStringRef() + " is replicated: " + why).str();
-  FactorGraph graph(func, factors, time, mesh);
+  FactorGraph graph(func, *factors, time, mesh);
   const solve::Problem instance = graph.problem(bytes);
   if (!problem.empty())
     if (auto error = writeFile(problem, solve::toJson(instance)))
@@ -169,7 +174,10 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
       << remark::metric("bound",
                         result.bound ? double(*result.bound) / 1e6 : 0.)
       << remark::metric("proved", result.proved);
-  writeShard(graph, *result.solution, mesh, grid);
+  if (grid)
+    writeShard(graph, *result.solution, mesh, grid);
+  else
+    writeSdy(func, graph, *result.solution, mesh);
   return success();
 }
 
@@ -190,7 +198,7 @@ LogicalResult AutoAnnotatePass::checkOptions() {
 
 LogicalResult AutoAnnotatePass::run() {
   ModuleOp module = getOperation();
-  if (failed(checkOptions()))
+  if (failed(checkOptions()) || failed(inlineCalls(module)))
     return failure();
   ErrorOr<Machine> loaded = loadMachine(machine);
   if (!loaded)
@@ -205,7 +213,16 @@ LogicalResult AutoAnnotatePass::run() {
            << functions.size();
   const cost::Roofline time(*loaded);
   const double bytes = memoryGb > 0 ? memoryGb * 1e9 : loaded->memoryCapacity;
-  const FlatSymbolRefAttr grid = writeShardGrid(module, mesh);
+  FlatSymbolRefAttr grid;
+  if (module
+          .walk([](Operation *op) {
+            return isForeign(op) ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+          })
+          .wasInterrupted())
+    writeSdyMesh(module, mesh);
+  else
+    grid = writeShardGrid(module, mesh);
   for (func::FuncOp func : functions)
     if (failed(annotate(func, time, bytes, grid)))
       return failure();

@@ -52,10 +52,14 @@ struct OpFactors {
 /// The factors of an op of linalg; of any other op none.
 OpFactors linalgFactors(mlir::Operation *op);
 
+/// Whether the dialect of an op is none that is loaded here: StableHLO.
+bool isForeign(mlir::Operation *op);
+
 /// Ops with results that have a layout.
 using FactorMap = llvm::DenseMap<mlir::Operation *, OpFactors>;
-/// Reads the ops of a block. Constants are left out.
-FactorMap readFactors(mlir::Block &block);
+/// Reads the ops of a block, or says what is wrong with one. Constants, and
+/// what is computed from constants alone, are left out.
+llvm::FailureOr<FactorMap> readFactors(mlir::Block &block);
 
 } // namespace shardopt::graphs
 

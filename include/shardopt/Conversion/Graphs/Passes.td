@@ -20,7 +20,11 @@ def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
     that it runs over. A strategy assigns a factor, or none, to each axis of the mesh. The dims of the
     factor are then sharded over that axis, and other values are replicated along it. A sum
     over a sharded factor is all-reduced. A linalg op whose maps are projected
-    permutations has a factor for each loop.
+    permutations has a factor for each loop. Ops of StableHLO have rules by name; the
+    attribute `sdy.sharding_rule` declares the factors of any other op.
+
+    StableHLO is read in generic form (`--allow-unregistered-dialect`). Calls are inlined. Elementwise
+    ops are fused: they cost memory traffic only where a value is written or read by another kernel.
 
     Arguments may have any sharding; results of the function are replicated. The attribute
     `shardopt.replicated` pins an argument, and `shardopt.sharded` an argument or a result: the
@@ -36,10 +40,13 @@ def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
     instance, in the format of `shard-solve`.
 
     The module gets a `shard.grid` and, on every value and operand, `shard.shard`, which
-    upstream's `sharding-propagation` and `shard-partition` read.
+    upstream's `sharding-propagation` and `shard-partition` read. A module of StableHLO
+    gets an `sdy.mesh`, `sdy.sharding` on arguments, results and ops, and
+    `sdy.sharding_constraint` where a value is resharded.
 
-    An op whose maps are not projected permutations, or that is not linalg, is replicated,
-    and a remark names it. So is a factor whose size the axis does not divide.
+    An op is replicated, and a remark names it, if its maps are not projected permutations, if it
+    is neither linalg nor StableHLO, or if it is a custom call without a rule. So is a factor whose
+    size the axis does not divide. Other unknown ops, control flow and dynamic sizes are errors.
 
     Input:
 
