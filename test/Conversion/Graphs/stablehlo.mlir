@@ -79,7 +79,8 @@ func.func @attention(%x: tensor<2x16x64xf32> {shardopt.replicated}, %wq: tensor<
 // A custom call is replicated without a rule, and sharded by one.
 // CHECK: stablehlo.custom_call is replicated: its factors are not known
 // CHECK: %[[A:.*]] = "stablehlo.custom_call"(%arg0) {{.*}}[<@shardopt_mesh, [{}, {}]>]
-// CHECK: "stablehlo.custom_call"(%[[A]]) {{.*}}[<@shardopt_mesh, [{}, {}, {"x"}]>]
+// CHECK: %[[B:.*]] = "sdy.sharding_constraint"(%[[A]]) <{sharding = #sdy.sharding<@shardopt_mesh, [{}, {"x"}]>}>
+// CHECK: "stablehlo.custom_call"(%[[B]]) {{.*}}[<@shardopt_mesh, [{}, {}, {"x"}]>]
 func.func @f(%x: tensor<8x8xf32> {shardopt.replicated}) -> (tensor<4x2x8xf32> {shardopt.sharded = 2}) {
   %a = "stablehlo.custom_call"(%x) {call_target_name = "one"} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %b = "stablehlo.custom_call"(%a) {call_target_name = "two", sdy.sharding_rule = #sdy.op_sharding_rule<([ij, k])->([i, j, k]) {i=4, j=2, k=8} need_replication={i}, custom>} : (tensor<8x8xf32>) -> tensor<4x2x8xf32>
