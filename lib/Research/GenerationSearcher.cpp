@@ -20,7 +20,7 @@ std::vector<Strategy> GenerationSearcher::ask(size_t n) {
     open.push_back({size, {}, std::vector<std::optional<Evaluation>>(size)});
   }
   Generation &generation = open.back();
-  const uint64_t number = firstOpen + open.size() - 1;
+  uint64_t number = firstOpen + open.size() - 1;
   std::vector<Strategy> strategies;
   while (strategies.size() < n && generation.points.size() < generation.size) {
     size_t index = generation.points.size();

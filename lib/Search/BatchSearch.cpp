@@ -101,10 +101,10 @@ std::optional<double> BatchSearch::incumbent() const {
 }
 
 bool BatchSearch::mayReach(double bound) const {
-  const std::optional<double> wanted = incumbent();
+  std::optional<double> wanted = incumbent();
   if (!wanted)
     return true;
-  const double slack = rounding * *wanted;
+  double slack = rounding * *wanted;
   return !isBetterValue(
       goal, *wanted, goal == Goal::Throughput ? bound + slack : bound - slack);
 }
@@ -112,9 +112,9 @@ bool BatchSearch::mayReach(double bound) const {
 /// `range` with its bound; none if nothing in it is feasible.
 std::optional<Range> BatchSearch::bounded(Range range,
                                           Knowledge knowledge) const {
-  const Degrees least = space.degreesOf(range.grid, range.first);
-  const Degrees most = space.degreesOf(range.grid, range.last);
-  const std::optional<DegreeBound> bound =
+  Degrees least = space.degreesOf(range.grid, range.first);
+  Degrees most = space.degreesOf(range.grid, range.last);
+  std::optional<DegreeBound> bound =
       decomposition.boundBatches(least, most.batch, space.dimDomains(), goal,
                                  knowledge == Knowledge::Quick);
   if (bound->infeasible != Reason::None)
@@ -155,7 +155,7 @@ Step BatchSearch::look(const Range &range) const {
   while (true) {
     low.last = low.first + (high.last - low.first) / 2;
     high.first = low.last + 1;
-    const std::optional<Range> quick = bounded(high, Knowledge::Quick);
+    std::optional<Range> quick = bounded(high, Knowledge::Quick);
     if (quick)
       step.rest.push_back(*quick);
     // Where nothing is feasible in the upper half the lower one is about as
@@ -194,10 +194,10 @@ void BatchSearch::openAll(unsigned threads,
     result.isStopped = isStopped();
     if (result.isStopped)
       return;
-    const size_t size = std::min(blockSize, space.numGrids() - begin);
+    size_t size = std::min(blockSize, space.numGrids() - begin);
     parallelFor(size, threads, [&](size_t i) {
-      const BatchInterval all{uint32_t(begin + i), 0,
-                              uint32_t(space.numBatches() - 1), 0};
+      BatchInterval all{uint32_t(begin + i), 0,
+                        uint32_t(space.numBatches() - 1), 0};
       found[i] = bounded({all, Knowledge::Nothing}, Knowledge::Quick);
     });
     for (size_t i = 0; i < size; ++i)
@@ -221,7 +221,7 @@ BatchResult BatchSearch::run(const BatchIntervals &known, unsigned threads,
   // at its start; a worse one only costs time. A look takes about as long as
   // starting a thread, so that each gets several.
   constexpr size_t looksOfThread = 16;
-  const size_t blockMost = threads <= 1 ? 1 : threads * looksOfThread;
+  size_t blockMost = threads <= 1 ? 1 : threads * looksOfThread;
   std::vector<Range> block;
   std::vector<Step> steps;
   while (!open.empty() && mayReach(open.top().bound)) {

@@ -154,7 +154,7 @@ std::optional<StopReason> Search::askForMore() {
     assert(strategies.size() <= most && "more strategies than asked for");
     if (strategies.empty())
       return endFor(stopRequested() ? StopReason::Requested : StopReason::Done);
-    const uint64_t rejected = searcher.rejected();
+    uint64_t rejected = searcher.rejected();
     if (options.accounting == Accounting::Draws &&
         charged(rejected) == options.budget)
       return endFor(StopReason::Budget);
@@ -200,7 +200,7 @@ void Search::record(const Pending &first, const Evaluation &evaluation) {
 
 /// Whether it could.
 bool Search::takeUpFirst() {
-  const Pending first = std::move(pending.front());
+  Pending first = std::move(pending.front());
   pending.pop_front();
   const Evaluation *evaluation = evaluate(first);
   if (!evaluation)

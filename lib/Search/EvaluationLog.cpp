@@ -49,7 +49,7 @@ static std::string checkOf(std::string_view begin) {
 }
 
 static bool isIntact(std::string_view line) {
-  const size_t size = checkOf("").size();
+  size_t size = checkOf("").size();
   if (line.size() < size)
     return false;
   std::string_view begin = line.substr(0, line.size() - size);
@@ -107,7 +107,7 @@ static std::string describeDifferences(const json::Value &found,
 static std::optional<std::string> findMismatch(std::string_view line,
                                                const std::string &path,
                                                const SearchIdentity &identity) {
-  const std::string noCheckpoint =
+  std::string noCheckpoint =
       "is there already and is no checkpoint of a search";
   ErrorOr<json::Document> document = json::Document::parse(line, path);
   if (!document || !document->root().isObject() ||
@@ -167,7 +167,7 @@ std::optional<Error> EvaluationLog::load(const SearchIdentity &identity) {
   ErrorOr<std::string> text = readFile(path, maxBytes);
   if (!text)
     return text.error();
-  const std::string header = headerLine(identity);
+  std::string header = headerLine(identity);
   size_t complete = text->rfind('\n') + 1; // npos + 1 == 0
   bool isCutHeader =
       complete == 0 && header.compare(0, text->size(), *text) == 0;

@@ -81,7 +81,7 @@ static void improve(std::optional<Plan> &best, std::optional<Plan> &&found,
 /// Whether there are more batches than to look at each of them.
 static bool boundsRanges(const StrategySpace &space,
                          const Decomposition &decomposition, Goal goal) {
-  const Degrees any = space.degreesOf(0, 0);
+  Degrees any = space.degreesOf(0, 0);
   return space.fitsBatch() &&
          decomposition.boundBatches(any, any.batch, space.dimDomains(), goal,
                                     /*isQuick=*/true);
@@ -100,7 +100,7 @@ static void addMissed(ExactResult &result, const Decomposition &decomposition,
   if (!missed)
     return;
   loosen(result.bound, *missed, goal);
-  const double slack = boundTolerance * *missed;
+  double slack = boundTolerance * *missed;
   Objective objective;
   objective.goal = goal;
   // A better plan of other degrees may have settled it meanwhile.

@@ -108,7 +108,7 @@ tryDevices(const SpaceFacts &facts, const SpaceRequest &request, double sloMs,
   assert(unlimited && "a part of it exists");
   std::set<int64_t> counts;
   for (size_t grid = 0; grid < unlimited->numGrids(); ++grid)
-    if (const int64_t count = unlimited->degreesOf(grid, 0).devices();
+    if (int64_t count = unlimited->degreesOf(grid, 0).devices();
         count > limit && count < maxFactor * limit)
       counts.insert(count);
 
@@ -131,7 +131,7 @@ std::optional<NextFeasible> findNextFeasible(const SpaceFacts &facts,
                                              double sloMs, Goal goal,
                                              const FeasibilityProbe &probe,
                                              const IsStopped &stopRequested) {
-  const IsStopped isStopped = [&] { return stopRequested && stopRequested(); };
+  IsStopped isStopped = [&] { return stopRequested && stopRequested(); };
   ErrorOr<StrategySpace> space = StrategySpace::create(facts, request);
   assert(space && "the request was searched");
   std::optional<NextFeasible> smallest = trySlo(*space, sloMs, goal, probe);

@@ -52,7 +52,7 @@ int64_t StrategySpace::batchAt(uint32_t index, const Degrees &others) const {
     return degrees[Degree::Batch][index];
   // Fewer micro-batches than stages, if these are not too many for that.
   constexpr int64_t mostPartial = 32;
-  const uint32_t partial = others.pp <= mostPartial ? others.pp - 1 : 0;
+  uint32_t partial = others.pp <= mostPartial ? others.pp - 1 : 0;
   if (index < partial)
     return (index + 1) * others.dp;
   return ladder[index - partial] * others.pp * others.dp;
@@ -95,8 +95,8 @@ std::optional<uint32_t>
 StrategySpace::indexOfBatch(const Degrees &wanted) const {
   uint32_t begin = 0, end = uint32_t(numBatches());
   while (begin < end) {
-    const uint32_t middle = begin + (end - begin) / 2;
-    const int64_t batch = batchAt(middle, wanted);
+    uint32_t middle = begin + (end - begin) / 2;
+    int64_t batch = batchAt(middle, wanted);
     if (batch == wanted.batch)
       return middle;
     (batch < wanted.batch ? begin : end) =
@@ -178,7 +178,7 @@ void StrategySpace::repair(Point &point, size_t kept, Rng &rng) const {
   if (fits(point))
     return;
   size_t fewest = numDegrees, count = 0;
-  const Grid current = gridOf(point);
+  Grid current = gridOf(point);
   Grid choice = grids.front();
   for (const Grid &grid : grids) {
     if (kept < batch() && grid[kept] != point[kept])

@@ -76,10 +76,10 @@ static std::optional<Error> checkRange(const std::string &what, int64_t value,
 static ErrorOr<std::vector<int64_t>> makeDomain(Degree degree,
                                                 const SpaceRequest &request,
                                                 const SpaceFacts &facts) {
-  const std::string name = std::string("'") + spell(degree) + "'";
-  const int64_t limit = infoOf(degree).most;
+  std::string name = std::string("'") + spell(degree) + "'";
+  int64_t limit = infoOf(degree).most;
   const std::optional<std::vector<int64_t>> &list = request.lists[degree];
-  const std::optional<int64_t> pin = request.pinned[degree];
+  std::optional<int64_t> pin = request.pinned[degree];
   std::vector<int64_t> domain;
   if (list) {
     domain = *list;
@@ -106,7 +106,7 @@ static ErrorOr<std::vector<int64_t>> makeDomain(Degree degree,
 std::string StrategySpace::describeGrid(const SpaceRequest &request) const {
   std::string text;
   for (size_t variable = 0; variable < batch(); ++variable) {
-    const Degree degree = open[variable];
+    Degree degree = open[variable];
     text += (text.empty() ? "" : ", ") + variableName(variable) + " " +
             joinValues(degree, degrees[degree]) +
             (request.pinned[degree]  ? " (pinned)"
@@ -133,7 +133,7 @@ static int64_t widestExperts(const Degrees &degrees, int64_t experts) {
 static bool shrinksCache(const Degrees &degrees, const SpaceFacts &facts) {
   if (!facts.cacheShare)
     return degrees.cp == 1;
-  const double share = facts.cacheShare(degrees.tp, degrees.cp);
+  double share = facts.cacheShare(degrees.tp, degrees.cp);
   for (int64_t cp = 1; cp < degrees.cp; cp *= 2)
     if (degrees.tp % cp == 0 &&
         facts.cacheShare(degrees.tp, cp) <= share * (1 + 1e-12))
@@ -199,7 +199,7 @@ std::string StrategySpace::listGrids(const SpaceFacts &facts,
   std::string refused;
   bool isOfGrid = true;
   auto refuse = [&](const Degrees &at) {
-    const bool isGrid = hasGrid(at, facts.experts > 0);
+    bool isGrid = hasGrid(at, facts.experts > 0);
     if (!refused.empty() && !isGrid)
       return;
     if (std::string reason = whyNot(at, facts); !reason.empty()) {
@@ -209,10 +209,10 @@ std::string StrategySpace::listGrids(const SpaceFacts &facts,
   };
   Grid grid = {};
   while (true) {
-    const Degrees at = degreesAt(grid, 0);
-    const int64_t devices = at.devices();
-    const bool isWithin =
-        request.devices ? devices == *request.devices
+    Degrees at = degreesAt(grid, 0);
+    int64_t devices = at.devices();
+    bool isWithin = request.devices
+                        ? devices == *request.devices
                         : devices <= request.maxDevices.value_or(INT64_MAX);
     if (isWithin && admits(at, facts, request))
       grids.push_back(grid);
@@ -236,13 +236,13 @@ void StrategySpace::makeLadder(int64_t mostSequences) {
   std::set<int64_t> groups;
   int64_t most = 1;
   for (const Grid &grid : grids) {
-    const Degrees at = degreesAt(grid, 0);
+    Degrees at = degreesAt(grid, 0);
     groups.insert(at.pp * at.dp);
     most = std::max(most, at.pp * at.dp);
   }
   for (int64_t parts : groups)
     for (int64_t batch = 1; batch <= (int64_t(1) << 16); batch *= 2)
-      if (const int64_t b = (batch + parts - 1) / parts; b <= mostSequences)
+      if (int64_t b = (batch + parts - 1) / parts; b <= mostSequences)
         steps.push_back(b);
   std::sort(steps.begin(), steps.end());
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
@@ -344,8 +344,7 @@ std::optional<Error> StrategySpace::openDegrees(const SpaceFacts &facts,
     degrees[degree] = std::move(*domain);
   }
   // Experts may be cut as all else is, whatever dp is.
-  const bool isEpAsked =
-      request.lists[Degree::Ep] || request.pinned[Degree::Ep];
+  bool isEpAsked = request.lists[Degree::Ep] || request.pinned[Degree::Ep];
   if (request.kind == SpaceKind::Serving && facts.experts && !isEpAsked) {
     std::vector<int64_t> &ep = degrees[Degree::Ep];
     const std::vector<int64_t> &dp = degrees[Degree::Dp];
@@ -382,9 +381,8 @@ ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
     return *error;
   if (auto error = space.openDegrees(facts, request))
     return *error;
-  const std::string formula =
-      devicesFormula(!space.degrees[Degree::Dp].empty());
-  const std::string refused = space.listGrids(facts, request);
+  std::string formula = devicesFormula(!space.degrees[Degree::Dp].empty());
+  std::string refused = space.listGrids(facts, request);
   if (space.grids.empty() && !refused.empty())
     return Error{"no degrees of the lists go together: " + refused + ": " +
                  space.describeGrid(request)};
@@ -399,7 +397,7 @@ ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
                  std::to_string(*request.maxDevices) + ": " +
                  space.describeGrid(request)};
   space.dropUnusedValues();
-  const bool isBatchAsked =
+  bool isBatchAsked =
       request.lists[Degree::Batch] || request.pinned[Degree::Batch];
   if (request.kind == SpaceKind::Serving && !isBatchAsked)
     space.makeLadder(request.mostSequences);

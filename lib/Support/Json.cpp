@@ -217,7 +217,7 @@ template <typename T> static const T *as(const Node *node) {
 }
 
 bool Value::isNull() const {
-  const bool isNull = as<std::nullptr_t>(node);
+  bool isNull = as<std::nullptr_t>(node);
   if (isNull)
     markRead();
   return isNull;
@@ -261,8 +261,7 @@ void Value::fail(const std::string &message) const {
 }
 
 void Value::failBelow(const std::string &message) const {
-  const size_t end =
-      message.empty() || message[0] != '/' ? 0 : message.find(": ");
+  size_t end = message.empty() || message[0] != '/' ? 0 : message.find(": ");
   if (end == 0 || end == std::string::npos)
     return fail(message);
   Value(state, node, path + message.substr(0, end))

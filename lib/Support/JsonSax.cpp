@@ -35,8 +35,8 @@ static std::string near(std::string_view text, size_t offset) {
 /// length and start before its token.
 std::string json::describeSyntaxError(const nlohmann::json::exception &error,
                                       std::string_view text, size_t offset) {
-  const std::string_view syntax = "syntax error ", read = "; last read: '",
-                         expected = "'; expected ";
+  std::string_view syntax = "syntax error ", read = "; last read: '",
+                   expected = "'; expected ";
   std::string_view what = error.what();
   size_t start = what.find(syntax);
   if (start == std::string_view::npos)

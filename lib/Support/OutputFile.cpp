@@ -45,7 +45,7 @@ static std::optional<int> openDescriptor(const std::string &path) {
     return STDOUT_FILENO;
   if (path == "/dev/stderr")
     return STDERR_FILENO;
-  const std::string folder = "/dev/fd/";
+  std::string folder = "/dev/fd/";
   if (path.compare(0, folder.size(), folder) != 0)
     return std::nullopt;
   char *end = nullptr;
@@ -78,8 +78,7 @@ static int createBeside(const std::string &folder, mode_t mode,
                         std::string &path) {
   static std::atomic<unsigned> counter{0};
   constexpr int attempts = 1000;
-  const std::string prefix =
-      folder + ".shardopt-" + std::to_string(::getpid()) + "-";
+  std::string prefix = folder + ".shardopt-" + std::to_string(::getpid()) + "-";
   for (int i = 0; i < attempts; ++i) {
     path = prefix;
     path.append(std::to_string(counter++)).append(".tmp");

@@ -155,7 +155,7 @@ BrokenPipesIgnored::BrokenPipesIgnored() {
 
 BrokenPipesIgnored::~BrokenPipesIgnored() {
   if (sigismember(&before, SIGPIPE) == 0) {
-    const timespec now = {0, 0};
+    timespec now = {0, 0};
     while (sigtimedwait(&brokenPipe, nullptr, &now) < 0 && errno == EINTR) {
     }
   }

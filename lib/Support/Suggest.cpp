@@ -43,7 +43,7 @@ static std::string folded(std::string_view text) {
 std::vector<std::string>
 shardopt::closestFirst(std::string_view given, std::vector<std::string> known) {
   // A name of any length may come from a file; its first bytes tell enough.
-  const std::string name = folded(given.substr(0, 128));
+  std::string name = folded(given.substr(0, 128));
   // What a known name begins with was most likely cut short.
   auto isCutShort = [&](const std::string &of) {
     return !name.empty() && of.compare(0, name.size(), name) == 0;
@@ -75,7 +75,7 @@ std::string shardopt::listKnown(std::string_view name,
 }
 
 std::string shardopt::abbreviate(std::string_view text, size_t limit) {
-  const std::string_view ellipsis = "…";
+  std::string_view ellipsis = "…";
   if (text.size() <= limit)
     return std::string(text);
   size_t kept = limit > ellipsis.size() ? limit - ellipsis.size() : 0;

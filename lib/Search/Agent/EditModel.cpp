@@ -69,7 +69,7 @@ Failure EditModel::load(const Network &network) {
 /// Adds `factor` times a row of a table whose rows are as long as `sum`.
 static void addRow(std::vector<float> &sum, const std::vector<float> &table,
                    size_t row, float factor = 1) {
-  const size_t size = sum.size();
+  size_t size = sum.size();
   const float *from = table.data() + row * size;
   float *to = sum.data();
   for (size_t i = 0; i < size; ++i)

@@ -126,7 +126,7 @@ static std::optional<Error>
 pretrain(const SearcherContext &context, const EditSearcherConstants &constants,
          const std::shared_ptr<LearnedEdits> &policy) {
   const std::string &choice = context.options.pretrain;
-  const std::string fromFile = "file:";
+  std::string fromFile = "file:";
   if (choice.empty() || choice == "none")
     return std::nullopt;
   if (choice == "roofline")

@@ -11,7 +11,7 @@
 namespace shardopt::agent {
 
 ErrorOr<const Module *> loadModule(const std::string &user) {
-  const ModuleFile networks = {
+  ModuleFile networks = {
       moduleFile, moduleVariable, moduleEntryName, interfaceVersion,
       "install LibTorch (libtorch-dev) in a checkout of this version, run "
       "'./dev build ShardOptAgentTorch', and set SHARDOPT_AGENT_TORCH to its "

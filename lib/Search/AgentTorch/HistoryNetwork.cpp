@@ -148,7 +148,7 @@ TorchHistoryNetwork::TorchHistoryNetwork(const HistoryShape &shape,
 /// The gains of Stable-Baselines3: sqrt(2) for features and hidden layers, so
 /// small a one for the policy that it starts out uniform, 1 for the value.
 void TorchHistoryNetwork::initialize(Initializer &initializer) {
-  const double hiddenGain = std::sqrt(2.0);
+  double hiddenGain = std::sqrt(2.0);
   initializer.orthogonal(embedding, hiddenGain);
   initializer.xavierUniform(encoder.attentionIn.weight);
   initializer.zeros(encoder.attentionIn.bias);

@@ -31,7 +31,7 @@ static ErrorOr<const Simulator *> priorModel(const SearcherContext &context) {
 
 ErrorOr<bool> asksForJointCritic(const SearcherContext &context) {
   const std::string &choice = context.options.critic;
-  const std::vector<std::string> known = {"joint", "ridge", "random", "none"};
+  std::vector<std::string> known = {"joint", "ridge", "random", "none"};
   if (!choice.empty() &&
       std::find(known.begin(), known.end(), choice) == known.end())
     return Error{"unknown agent-critic '" + abbreviate(choice) + "', " +

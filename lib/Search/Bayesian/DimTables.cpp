@@ -20,8 +20,8 @@ static constexpr double likelyRefusal = .25;
 static constexpr double leastGain = 1e-6;
 
 DimPairs::DimPairs(const StrategySpace &space) {
-  const size_t first = space.firstDim();
-  const size_t numOps = space.numVariables() - first;
+  size_t first = space.firstDim();
+  size_t numOps = space.numVariables() - first;
   for (size_t op = 0; op < numOps; ++op) {
     sizes.push_back(uint8_t(space.domainSize(first + op)));
     begins.push_back(uint32_t(entries));
@@ -43,7 +43,7 @@ DimPairs::DimPairs(const StrategySpace &space) {
 
 double DimTables::scoreOf(const Channels &channels) const {
   const auto &[latency, memory, rate, refused] = channels;
-  const double risk = refused - likelyRefusal;
+  double risk = refused - likelyRefusal;
   return weights.score({latency, memory, rate}) -
          (risk > 0 ? costOfRefusal * risk : 0);
 }
@@ -72,8 +72,8 @@ Channels DimTables::change(const DimIndices &dims, size_t op,
     sum[c] = to[c] - from[c];
   for (uint32_t number : layout->pairsOf(op)) {
     const DimPairs::Pair &pair = layout->pairs()[number];
-    const bool isFirst = pair.first == op;
-    const uint8_t other = dims[isFirst ? pair.second : pair.first];
+    bool isFirst = pair.first == op;
+    uint8_t other = dims[isFirst ? pair.second : pair.first];
     auto at = [&](uint8_t mine) -> const Channels & {
       return entries[isFirst ? layout->entry(pair, mine, other)
                              : layout->entry(pair, other, mine)];
@@ -102,7 +102,7 @@ double DimTables::descend(DimIndices &dims,
           continue;
         Channels then = change(dims, op, dim);
         accumulate(then, now);
-        if (const double score = scoreOf(then); score > best + leastGain) {
+        if (double score = scoreOf(then); score > best + leastGain) {
           dims[op] = dim;
           now = then;
           best = score;
@@ -118,10 +118,10 @@ double DimTables::descend(DimIndices &dims,
 bool DimTables::changePair(DimIndices &dims,
                            const std::vector<bool> &pinned) const {
   constexpr size_t farthest = 2;
-  const Channels start = predict(dims);
-  const double best = scoreOf(start);
+  Channels start = predict(dims);
+  double best = scoreOf(start);
   for (size_t op = 0; op + 1 < dims.size(); ++op) {
-    const uint8_t before = dims[op];
+    uint8_t before = dims[op];
     for (uint8_t dim = 0; isFree(pinned, op) && dim < layout->numDims(op);
          ++dim) {
       if (dim == before)
@@ -129,7 +129,7 @@ bool DimTables::changePair(DimIndices &dims,
       Channels now = change(dims, op, dim);
       accumulate(now, start);
       dims[op] = dim;
-      const size_t end = std::min(op + 1 + farthest, dims.size());
+      size_t end = std::min(op + 1 + farthest, dims.size());
       for (size_t next = op + 1; next < end; ++next)
         for (uint8_t other = 0;
              isFree(pinned, next) && other < layout->numDims(next); ++other) {
@@ -151,16 +151,16 @@ bool DimTables::changePair(DimIndices &dims,
 double DimTables::descendFar(DimIndices &dims, size_t kicks, Rng &rng,
                              const std::vector<bool> &pinned) const {
   constexpr size_t longestKick = 5;
-  const size_t numOps = dims.size();
+  size_t numOps = dims.size();
   double best = descend(dims, pinned);
   for (size_t i = 0; numOps > 0 && i < kicks; ++i) {
     DimIndices other = dims;
-    const size_t length = 2 + rng.below(longestKick - 1);
-    const size_t begin = rng.below(numOps);
+    size_t length = 2 + rng.below(longestKick - 1);
+    size_t begin = rng.below(numOps);
     for (size_t op = begin; op < std::min(begin + length, numOps); ++op)
       if (isFree(pinned, op))
         other[op] = uint8_t(rng.below(layout->numDims(op)));
-    if (const double score = descend(other, pinned); score > best) {
+    if (double score = descend(other, pinned); score > best) {
       best = score;
       dims = std::move(other);
     }

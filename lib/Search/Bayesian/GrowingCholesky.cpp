@@ -22,8 +22,8 @@ void GrowingCholesky::grow(
   const double *after[together];
   double products[together];
   while (rows.size() < size) {
-    const size_t begin = rows.size();
-    const size_t end = std::min(begin + together, size);
+    size_t begin = rows.size();
+    size_t end = std::min(begin + together, size);
     for (size_t i = begin; i < end; ++i) {
       rows.emplace_back(i + 1);
       for (size_t j = 0; j <= i; ++j)
@@ -33,11 +33,11 @@ void GrowingCholesky::grow(
       if (j >= begin) {
         double *row = rows[j].data();
         // What is left is at least the noise, but for rounding.
-        const double rest = row[j] + noise - dotProduct(row, row, j);
+        double rest = row[j] + noise - dotProduct(row, row, j);
         row[j] = std::sqrt(std::max(rest, noise));
       }
       const double *column = rows[j].data();
-      const size_t first = std::max(begin, j + 1);
+      size_t first = std::max(begin, j + 1);
       for (size_t i = first; i < end; ++i)
         after[i - first] = rows[i].data();
       dotProducts(after, end - first, column, j, products);
@@ -58,7 +58,7 @@ void GrowingCholesky::solveTransposed(
     const double *row = rows[i].data();
     for (std::vector<double> *vector : vectors) {
       double *x = vector->data();
-      const double last = x[i] /= row[i];
+      double last = x[i] /= row[i];
       for (size_t j = 0; j < i; ++j)
         x[j] -= last * row[j];
     }

@@ -23,13 +23,13 @@ JointCritic::JointCritic(const StrategySpace &space, const Objective &objective)
 
 double JointCritic::scoreOf(const Point &point,
                             const Evaluation &evaluation) const {
-  const Strategy strategy = space.strategyAt(point);
+  Strategy strategy = space.strategyAt(point);
   std::optional<Targets> targets = encoder.encode(strategy, evaluation);
   return targets ? encoder.decode(strategy, *targets).score : worstScore;
 }
 
 void JointCritic::tell(const Point &point, const Evaluation &evaluation) {
-  const Strategy strategy = space.strategyAt(point);
+  Strategy strategy = space.strategyAt(point);
   std::optional<Targets> targets = encoder.encode(strategy, evaluation);
   double badness = -worstScore;
   if (targets) {

@@ -48,8 +48,8 @@ JointProcess::Tuple JointProcess::tupleAt(const Point &point) const {
   Tuple tuple;
   tuple.relevance = 1;
   for (size_t i = 0; i < space.firstDim(); ++i) {
-    const Degree degree = space.openDegrees()[i];
-    const int64_t value = space.degreeDomain(degree)[point[i]];
+    Degree degree = space.openDegrees()[i];
+    int64_t value = space.degreeDomain(degree)[point[i]];
     tuple.logarithms.push_back(std::log2(double(value)));
     if (degree == Degree::Tp && value == 1)
       tuple.relevance = 0;
@@ -60,13 +60,13 @@ JointProcess::Tuple JointProcess::tupleAt(const Point &point) const {
 double JointProcess::degreeKernel(const Tuple &a, const Tuple &b) const {
   double squares = 0, sum = 0;
   for (size_t i = 0; i < a.logarithms.size(); ++i) {
-    const double distance = std::abs(a.logarithms[i] - b.logarithms[i]);
+    double distance = std::abs(a.logarithms[i] - b.logarithms[i]);
     squares += distance * distance;
     sum += distance;
   }
-  const double r = std::sqrt(5 * squares) / smoothLength;
+  double r = std::sqrt(5 * squares) / smoothLength;
   // What dims cost on the average is not paid where they cut nothing.
-  const double scale =
+  double scale =
       smoothScale + idleScale * (1 - a.relevance) * (1 - b.relevance);
   return scale * (1 + r + r * r / 3) * std::exp(-r) +
          roughScale * std::exp(-sum / 2);
@@ -75,12 +75,12 @@ double JointProcess::degreeKernel(const Tuple &a, const Tuple &b) const {
 double JointProcess::dimKernel(const Tuple &a, const Tuple &b) const {
   double squares = 0;
   for (size_t i = 0; i < a.logarithms.size(); ++i) {
-    const bool isTp = space.openDegrees()[i] == Degree::Tp;
-    const double distance =
+    bool isTp = space.openDegrees()[i] == Degree::Tp;
+    double distance =
         (a.logarithms[i] - b.logarithms[i]) / (isTp ? tpLength : otherLength);
     squares += distance * distance;
   }
-  const double r = std::sqrt(3 * squares);
+  double r = std::sqrt(3 * squares);
   return a.relevance * b.relevance * (1 + r) * std::exp(-r);
 }
 
@@ -101,9 +101,9 @@ uint32_t JointProcess::findTuple(const Point &point) {
 
 double JointProcess::kernel(const Sample &a, const Sample &b) const {
   const Tuple &later = tuples[std::max(a.tuple, b.tuple)];
-  const uint32_t earlier = std::min(a.tuple, b.tuple);
-  const double ofDegrees = later.ofDegrees[earlier];
-  const double ofDims = later.ofDims[earlier];
+  uint32_t earlier = std::min(a.tuple, b.tuple);
+  double ofDegrees = later.ofDegrees[earlier];
+  double ofDims = later.ofDims[earlier];
   if (ofDims == 0)
     return ofDegrees;
   return ofDegrees + ofDims * weightOfEqual(a.entries.data(), b.entries.data(),
@@ -146,7 +146,7 @@ void JointProcess::dropSamples() {
   });
   std::vector<bool> isSeen(tuples.size());
   std::stable_partition(order.begin(), order.end(), [&](size_t i) {
-    const bool isFirst = !isSeen[samples[i].tuple];
+    bool isFirst = !isSeen[samples[i].tuple];
     isSeen[samples[i].tuple] = true;
     return isFirst;
   });
@@ -191,7 +191,7 @@ void JointProcess::fitSamples() {
   factor.grow(samples.size(), [this](size_t i, size_t j) {
     return kernel(samples[i], samples[j]);
   });
-  const double n = double(samples.size());
+  double n = double(samples.size());
   for (size_t c = 0; c < models.size(); ++c) {
     Model &model = models[c];
     model = {};
@@ -223,7 +223,7 @@ std::vector<double> JointProcess::predict(const Sample &sample) const {
 
 void JointProcess::addTables(const Point &point, size_t channel, Channels &base,
                              std::vector<Channels> &entries) const {
-  const Tuple here = tupleAt(point);
+  Tuple here = tupleAt(point);
   std::vector<double> ofDegrees, ofDims;
   for (const Tuple &tuple : tuples) {
     ofDegrees.push_back(degreeKernel(tuple, here));
@@ -246,7 +246,7 @@ void JointProcess::addTables(const Point &point, size_t channel, Channels &base,
         products[entry][c] += scaled[c];
   }
   for (size_t c = 0; c < models.size(); ++c) {
-    const float deviation = float(models[c].deviation);
+    float deviation = float(models[c].deviation);
     base[channel + c] += float(models[c].mean + models[c].deviation * sum[c]);
     for (size_t e = 0; e < products.size(); ++e)
       entries[e][channel + c] += products[e][c] * weights[e] * deviation;

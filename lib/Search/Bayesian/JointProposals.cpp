@@ -45,8 +45,8 @@ DimIndices drawRuns(const DimPairs &pairs, Rng &rng) {
 /// By how much the score changes at most where `op` gets another dim.
 static double sensitivity(const DimTables &tables, const DimPairs &pairs,
                           const DimIndices &dims, size_t op) {
-  const Channels now = tables.predict(dims);
-  const double score = tables.scoreOf(now);
+  Channels now = tables.predict(dims);
+  double score = tables.scoreOf(now);
   double most = 0;
   for (uint8_t dim = 0; dim < pairs.numDims(op); ++dim) {
     Channels then = tables.change(dims, op, dim);
@@ -70,7 +70,7 @@ void JointProposals::look(size_t number) {
   looked.push_back(number);
   niche.expected = std::numeric_limits<double>::lowest();
   auto tryFrom = [&](DimIndices dims) {
-    const double score = here.descend(dims);
+    double score = here.descend(dims);
     if (score > niche.expected) {
       niche.expected = score;
       niche.expectedDims = std::move(dims);
@@ -100,7 +100,7 @@ void JointProposals::lookAround() {
       if (!niches[i].isDead &&
           std::find(chosen.begin(), chosen.end(), i) == chosen.end())
         order.push_back(i);
-    const size_t taken = std::min(count, order.size());
+    size_t taken = std::min(count, order.size());
     std::partial_sort(order.begin(), order.begin() + taken, order.end(),
                       [&](size_t a, size_t b) {
                         if (comesBefore(a, b) != comesBefore(b, a))
@@ -138,8 +138,8 @@ bool JointProposals::propose(size_t niche, const DimIndices &dims) {
 /// block that changes its layout as a whole does, or those of another elite.
 void JointProposals::redrawWindow(DimIndices &dims, size_t begin, size_t end) {
   const DimPairs &pairs = critic.pairs();
-  const uint64_t kind = rng.below(3);
-  const uint64_t same = rng.below(maxDims);
+  uint64_t kind = rng.below(3);
+  uint64_t same = rng.below(maxDims);
   const DimIndices &other = niches[niches.drawParent(ranked, rng)].best()->dims;
   for (size_t op = begin; op < end; ++op)
     dims[op] = kind == 0   ? uint8_t(rng.below(pairs.numDims(op)))
@@ -159,11 +159,11 @@ const Niche::Elite &JointProposals::drawElite(size_t number) {
 /// Of edits that the policy draws of a parent, each with the other dims adapted
 /// by the critic: the one that it expects most of.
 void JointProposals::kickByPolicy() {
-  const size_t parent = niches.drawParent(ranked, rng);
-  const Niche::Elite elite = drawElite(parent);
-  const EditStart start{niches.pointOf(parent, elite.dims),
-                        slackOf(elite.evaluation, objective)};
-  const size_t draws = size_t(constants.policyDraws);
+  size_t parent = niches.drawParent(ranked, rng);
+  Niche::Elite elite = drawElite(parent);
+  EditStart start{niches.pointOf(parent, elite.dims),
+                  slackOf(elite.evaluation, objective)};
+  size_t draws = size_t(constants.policyDraws);
   std::vector<EditSequence> drawn =
       policy->draw(std::vector<EditStart>(draws, start), *archive, rng);
   struct Candidate {
@@ -174,7 +174,7 @@ void JointProposals::kickByPolicy() {
   };
   std::vector<Candidate> candidates;
   for (EditSequence &edits : drawn) {
-    const Point point = edits.result();
+    Point point = edits.result();
     if (edits.edits.empty() || !space.fits(point))
       continue;
     Candidate candidate{niches.find(point), niches.dimsOf(point), 0, &edits};
@@ -202,21 +202,21 @@ void JointProposals::kickByPolicy() {
 void JointProposals::kick() {
   constexpr int mostTries = 6;
   for (int i = 0; i < mostTries; ++i) {
-    const size_t parent = niches.drawParent(ranked, rng);
+    size_t parent = niches.drawParent(ranked, rng);
     const Niche &niche = niches[parent];
     if (niche.isInert)
       continue;
     const Niche::Elite &elite = drawElite(parent);
     const DimTables &here = tablesAt(parent);
-    const size_t numOps = elite.dims.size();
+    size_t numOps = elite.dims.size();
     std::vector<double> weights;
     for (size_t op = 0; op < numOps; ++op)
       weights.push_back(.01 + std::min(.3, sensitivity(here, critic.pairs(),
                                                        elite.dims, op)));
-    const size_t length = 1 + rng.below(longestWindow);
-    const size_t centre = rng.weighted(weights);
-    const size_t begin = centre - std::min(centre, rng.below(length));
-    const size_t end = std::min(begin + length, numOps);
+    size_t length = 1 + rng.below(longestWindow);
+    size_t centre = rng.weighted(weights);
+    size_t begin = centre - std::min(centre, rng.below(length));
+    size_t end = std::min(begin + length, numOps);
     std::vector<bool> pinned(numOps);
     std::fill(pinned.begin() + begin, pinned.begin() + end, true);
     DimIndices dims = elite.dims;
@@ -239,7 +239,7 @@ static bool isSpent(const Niche &niche) {
 /// The dims of a parent at other degrees, unchanged.
 void JointProposals::transplant() {
   // Half of them go nearly anywhere.
-  const double temperature = rng.real() < .5 ? .1 : 1;
+  double temperature = rng.real() < .5 ? .1 : 1;
   constexpr int mostTries = 6;
   std::vector<double> weights(niches.size());
   double most = std::numeric_limits<double>::lowest();
@@ -256,8 +256,8 @@ void JointProposals::transplant() {
     weights[i] =
         niches[i].isDead ? 0 : std::exp((weights[i] - most) / temperature);
   for (int i = 0; i < mostTries; ++i) {
-    const size_t parent = niches.drawParent(ranked, rng);
-    const size_t target = rng.weighted(weights);
+    size_t parent = niches.drawParent(ranked, rng);
+    size_t target = rng.weighted(weights);
     if (target != parent && propose(target, niches[parent].best()->dims))
       return;
   }
@@ -288,14 +288,13 @@ void JointProposals::exploreUnseen() {
   unseen.resize(std::min(numBest + numOthers, unseen.size()));
   for (size_t niche : unseen)
     look(niche);
-  const size_t best =
-      *std::min_element(unseen.begin(), unseen.end(), comesBefore);
+  size_t best = *std::min_element(unseen.begin(), unseen.end(), comesBefore);
   taken.insert(best);
   propose(best, niches[best].expectedDims);
 }
 
 void JointProposals::drawUniform() {
-  const size_t parent = niches.drawParent(ranked, rng);
+  size_t parent = niches.drawParent(ranked, rng);
   if (!isSpent(niches[parent]))
     propose(parent, drawRuns(critic.pairs(), rng));
 }
@@ -304,11 +303,11 @@ void JointProposals::drawUniform() {
 void JointProposals::editOnce() {
   constexpr int mostTries = 12;
   for (int i = 0; i < mostTries; ++i) {
-    const size_t parent = ranked[rng.below(std::min<size_t>(3, ranked.size()))];
+    size_t parent = ranked[rng.below(std::min<size_t>(3, ranked.size()))];
     DimIndices dims = niches[parent].best()->dims;
     if (dims.empty() || niches[parent].isInert)
       continue;
-    const size_t op = rng.below(dims.size());
+    size_t op = rng.below(dims.size());
     dims[op] = uint8_t(rng.below(critic.pairs().numDims(op)));
     if (!admission.isKnown(niches.pointOf(parent, dims)) &&
         propose(parent, dims))
@@ -325,7 +324,7 @@ void JointProposals::takeExpected() {
     const Niche &candidate = niches[niche];
     if (isSpent(candidate) || taken.count(niche))
       continue;
-    const double value =
+    double value =
         candidate.expected -
         (candidate.best() ? candidate.best()->score - candidate.promise() : 0);
     if (value > most) {
@@ -339,7 +338,7 @@ void JointProposals::takeExpected() {
   Niche &niche = niches[best];
   const DimTables &here = tablesAt(best);
   DimIndices dims = niche.expectedDims;
-  const double found = here.descendFar(dims, kicksOfBest, rng);
+  double found = here.descendFar(dims, kicksOfBest, rng);
   niche.expected = found;
   niche.expectedDims = dims;
   if (!admission.isKnown(niches.pointOf(best, dims)) && propose(best, dims))
@@ -354,7 +353,7 @@ void JointProposals::takeExpected() {
       other[op] = dim;
       if (dim == dims[op] || admission.isKnown(niches.pointOf(best, other)))
         continue;
-      if (const double score = here.score(other); score > value) {
+      if (double score = here.score(other); score > value) {
         value = score;
         chosen = std::move(other);
       }
@@ -376,13 +375,13 @@ std::vector<Proposal> JointProposals::round(size_t size,
     return {};
   lookAround();
   auto repeat = [&](double share, void (JointProposals::*make)()) {
-    const double wanted = share * double(size);
+    double wanted = share * double(size);
     size_t count = size_t(wanted);
     count += rng.real() < wanted - double(count);
     for (size_t i = 0; i < count && proposed.size() < size; ++i)
       (this->*make)();
   };
-  const double byPolicy = policy ? constants.policyShare : 0;
+  double byPolicy = policy ? constants.policyShare : 0;
   repeat(constants.kicks * (1 - byPolicy), &JointProposals::kick);
   if (policy)
     repeat(constants.kicks * byPolicy, &JointProposals::kickByPolicy);

@@ -70,8 +70,7 @@ JointRun::JointRun(const RunParts &parts)
 void JointRun::begin(const std::vector<Plan> &plans) {
   for (const Plan &plan : plans)
     queue.add({*space.pointOf(plan.strategy), std::nullopt});
-  const int64_t drawn =
-      plans.empty() ? constants.initial : constants.warmInitial;
+  int64_t drawn = plans.empty() ? constants.initial : constants.warmInitial;
   for (int64_t i = 0; (i < drawn || queue.empty()) && !context.isStopped(); ++i)
     if (i % 2 == 0 ? !queue.addUniform(rng) : !enqueueDimsInRuns())
       break;
@@ -80,7 +79,7 @@ void JointRun::begin(const std::vector<Plan> &plans) {
 /// Uniform degrees with dims in runs; uniform dims where that is refused.
 bool JointRun::enqueueDimsInRuns() {
   Point point = space.sample(rng);
-  const DimIndices dims = drawRuns(critic.pairs(), rng);
+  DimIndices dims = drawRuns(critic.pairs(), rng);
   std::copy(dims.begin(), dims.end(), point.begin() + space.firstDim());
   if (!admission.admit(point))
     return queue.addUniform(rng);
@@ -98,9 +97,9 @@ void JointRun::learn(const Proposal &proposal, const Evaluation &evaluation) {
 
 /// Nothing more after a stop: a round takes a tenth of a second.
 void JointRun::propose() {
-  const std::vector<Point> points = queue.pendingPoints();
+  std::vector<Point> points = queue.pendingPoints();
   critic.fit(points);
-  const size_t numScreened =
+  size_t numScreened =
       size_t(std::lround(constants.screened * double(constants.round)));
   for (Proposal &proposal :
        proposals.round(size_t(constants.round) - numScreened, archive))

@@ -85,7 +85,7 @@ void KernelRidge::cutFactor(size_t rows) {
 //===----------------------------------------------------------------------===//
 
 void KernelRidge::growFactor() {
-  const size_t begin = factor.size();
+  size_t begin = factor.size();
   factor.grow(samples.size(), [this](size_t i, size_t j) {
     return kernel(samples[i], samples[j]);
   });
@@ -105,7 +105,7 @@ void KernelRidge::fit(const std::vector<Point> &believed) {
   fitSamples();
   if (believed.empty())
     return;
-  const size_t numTold = samples.size();
+  size_t numTold = samples.size();
   for (const Point &point : believed)
     samples.push_back({cells.of(point), predict(point), /*badness=*/0});
   fitSamples();
@@ -171,7 +171,7 @@ static std::vector<double> transposed(const std::vector<double> &matrix,
 ///   sum_i alpha_i s_i(x)   = sum_v (S c)[x_v] / n,
 ///   sum_i alpha_i s_i(x)^2 = sum_vu (S C S)[x_v, x_u] / n^2.
 void KernelRidge::buildTable(size_t target, const std::vector<double> &alpha) {
-  const size_t size = cells.size();
+  size_t size = cells.size();
   std::vector<double> counts(size), pairs(size * size);
   for (size_t i = 0; i < samples.size(); ++i) {
     const std::vector<uint32_t> &on = samples[i].cells;
@@ -203,7 +203,7 @@ std::vector<double> KernelRidge::smoothed(const std::vector<double> &matrix,
                                           size_t columns) const {
   std::vector<double> product(matrix), behind(columns);
   for (size_t v = 0; v < cells.numDegrees(); ++v) {
-    const size_t begin = cells.begin(v), end = cells.begin(v + 1);
+    size_t begin = cells.begin(v), end = cells.begin(v + 1);
     for (size_t i = (begin + 1) * columns; i < end * columns; ++i)
       product[i] += decay * product[i - columns];
     std::fill(behind.begin(), behind.end(), 0);
@@ -218,7 +218,7 @@ std::vector<double> KernelRidge::smoothed(const std::vector<double> &matrix,
 }
 
 Targets KernelRidge::predict(const Point &point) const {
-  const std::vector<uint32_t> on = cells.of(point);
+  std::vector<uint32_t> on = cells.of(point);
   Targets targets{};
   for (size_t target = 0; target < numTargets; ++target) {
     const Model &model = models[target];

@@ -57,8 +57,8 @@ void Niches::tell(const Point &point, const Evaluation &evaluation,
       evaluation.valid ? niche.valid : niche.invalid;
   if (elite && elite->score >= score)
     return;
-  const bool isNew = evaluation.valid ? !niche.valid : !niche.best();
-  const bool isFirst = evaluation.valid || !niche.valid;
+  bool isNew = evaluation.valid ? !niche.valid : !niche.best();
+  bool isFirst = evaluation.valid || !niche.valid;
   if (isNew || (isFirst && score > elite->score + leastProgress))
     niche.stale = 0;
   elite = Niche::Elite{dimsOf(point), evaluation, score};
@@ -78,8 +78,8 @@ std::vector<size_t> Niches::ranked() const {
 
 /// A number below `n`, each next one less likely by `decay`.
 static size_t drawRank(size_t n, double decay, Rng &rng) {
-  const double total = 1 - std::pow(decay, double(n));
-  const double rank = std::log1p(-rng.real() * total) / std::log(decay);
+  double total = 1 - std::pow(decay, double(n));
+  double rank = std::log1p(-rng.real() * total) / std::log(decay);
   return std::min(size_t(rank), n - 1);
 }
 
@@ -87,13 +87,13 @@ size_t Niches::drawParent(const std::vector<size_t> &ranked, Rng &rng) const {
   if (rng.real() < .5)
     return ranked[drawRank(ranked.size(), nicheDecay, rng)];
   // The degree of tensor parallelism is drawn twice as often as others.
-  const size_t numDegrees = space.firstDim();
-  const size_t drawn = rng.below(numDegrees + 1);
-  const size_t degree = drawn == numDegrees ? 0 : drawn;
+  size_t numDegrees = space.firstDim();
+  size_t drawn = rng.below(numDegrees + 1);
+  size_t degree = drawn == numDegrees ? 0 : drawn;
   std::vector<size_t> firsts; // of each value, the best
   std::vector<bool> isSeen(space.domainSize(degree));
   for (size_t number : ranked) {
-    const uint32_t value = niches[number].degrees[degree];
+    uint32_t value = niches[number].degrees[degree];
     if (!isSeen[value])
       firsts.push_back(number);
     isSeen[value] = true;

@@ -111,7 +111,7 @@ RestartedSearch::withoutKnown(const std::vector<Strategy> &asked) {
 
 std::vector<Strategy> RestartedSearch::ask(size_t n) {
   while (!context.isStopped() && prepare()) {
-    const std::vector<Strategy> asked = run->proposalQueue().ask(n);
+    std::vector<Strategy> asked = run->proposalQueue().ask(n);
     if (asked.empty())
       break;
     if (std::vector<Strategy> unknown = withoutKnown(asked); !unknown.empty())
@@ -137,8 +137,8 @@ void RestartedSearch::learn(Proposal proposal, const Evaluation &evaluation) {
   if (policy && proposal.origin)
     policy->learn(outcomeOf(*proposal.origin, evaluation, context.objective),
                   proposal.origin->archive);
-  const bool isCall = known.emplace(proposal.point, evaluation).second;
-  const bool isGain = !best || context.objective.better(evaluation, *best);
+  bool isCall = known.emplace(proposal.point, evaluation).second;
+  bool isGain = !best || context.objective.better(evaluation, *best);
   if (isGain)
     best = evaluation;
   // What costs no call does not tire it: a run that meets nothing new goes on

@@ -75,7 +75,7 @@ double editReward(const Evaluation &parent, const Evaluation &child,
 EditOutcome outcomeOf(Proposal::Origin &origin, const Evaluation &evaluation,
                       const Objective &objective) {
   constexpr double leastImprovement = 1e-3;
-  const double reward = editReward(origin.parent, evaluation, objective);
+  double reward = editReward(origin.parent, evaluation, objective);
   return {std::move(origin.trajectory), reward, reward > leastImprovement};
 }
 
@@ -112,9 +112,8 @@ ScreenedRun::ScreenedRun(const RunParts &parts,
       queue(*parts.context.space, admission, proposals) {
   for (const Plan &plan : parts.firstPlans)
     queue.add({*parts.context.space->pointOf(plan.strategy), std::nullopt});
-  const int64_t uniform = parts.firstPlans.empty()
-                              ? parts.constants.initial
-                              : parts.constants.warmInitial;
+  int64_t uniform = parts.firstPlans.empty() ? parts.constants.initial
+                                             : parts.constants.warmInitial;
   for (int64_t i = 0; i < uniform || queue.empty(); ++i)
     if (!queue.addUniform(rng))
       break;

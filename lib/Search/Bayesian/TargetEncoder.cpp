@@ -89,7 +89,7 @@ TargetEncoder::encode(const Strategy &strategy,
 }
 
 TargetEncoder::Weights TargetEncoder::weightsOf(const Degrees &degrees) const {
-  const bool isThroughput = objective.goal == Goal::Throughput;
+  bool isThroughput = objective.goal == Goal::Throughput;
   return {isThroughput ? -logDevicesPerSequence(degrees) : 0, limitPenalty,
           isThroughput ? 1. : 0., isKnown(objective.sloMs)};
 }
@@ -99,7 +99,7 @@ TargetEncoder::Opinion TargetEncoder::decode(const Strategy &strategy,
   Targets targets = origin(strategy);
   for (size_t i = 0; i < numTargets; ++i)
     targets[i] += predicted[i];
-  const Weights weights = weightsOf(strategy.degrees);
+  Weights weights = weightsOf(strategy.degrees);
   return {weights.score(targets),
           clipped(targets[Memory], weights.hasSlo ? targets[Latency] : 0)};
 }

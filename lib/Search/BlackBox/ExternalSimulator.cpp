@@ -136,7 +136,7 @@ ErrorOr<Greeting> ExternalSimulator::Pool::start(Slot &slot) const {
   ErrorOr<Worker> worker = Worker::start(options.command);
   if (!worker)
     return worker.error();
-  const double patience = options.startTimeoutSeconds;
+  double patience = options.startTimeoutSeconds;
   Reply reply =
       worker->ask(helloLine(problem), std::chrono::duration<double>(patience),
                   options.stop);
@@ -232,7 +232,7 @@ Lost ExternalSimulator::Pool::lose(Slot &slot, const Reply &reply) const {
 
 std::variant<Evaluation, Lost>
 ExternalSimulator::Pool::evaluateOn(Slot &slot, const Strategy &strategy) {
-  const int64_t id = slot.nextId++;
+  int64_t id = slot.nextId++;
   Reply reply = slot.worker->ask(
       requestLine(id, strategy, problem.ops),
       std::chrono::duration<double>(options.timeoutSeconds), options.stop);

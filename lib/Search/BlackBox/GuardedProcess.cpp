@@ -71,7 +71,7 @@ static void closeRange(unsigned first, unsigned last) {
   if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
     return;
 #endif
-  const long limit = sysconf(_SC_OPEN_MAX);
+  long limit = sysconf(_SC_OPEN_MAX);
   for (long descriptor = first; descriptor <= last && descriptor < limit;
        ++descriptor)
     ::close(int(descriptor));
@@ -153,7 +153,7 @@ GuardedProcess::start(const std::vector<std::string> &command) {
                    errors->write.get());
       if (child > 0)
         standGuard(child, theirs.get());
-      const int status = W_EXITCODE(exitCannotRun, 0);
+      int status = W_EXITCODE(exitCannotRun, 0);
       (void)!::send(theirs.get(), &status, sizeof(status), MSG_NOSIGNAL);
       _exit(0);
     }
@@ -190,7 +190,7 @@ static std::string describeSignal(int signal) {
 std::string blackbox::describeStatus(int status) {
   if (WIFSIGNALED(status))
     return "was killed by " + describeSignal(WTERMSIG(status));
-  const int code = WEXITSTATUS(status);
+  int code = WEXITSTATUS(status);
   std::string text = "exited with status " + std::to_string(code);
   // That is how a shell tells that a signal killed its command.
   if (code > 128 && code < 128 + SIGRTMIN)

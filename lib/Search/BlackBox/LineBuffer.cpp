@@ -16,7 +16,7 @@ static constexpr size_t readBytes = size_t(64) << 10;
 
 std::optional<LineBuffer::Line> LineBuffer::take() {
   size_t end = buffer.find('\n', searched);
-  const bool isWhole = end != std::string::npos;
+  bool isWhole = end != std::string::npos;
   if (!isWhole) {
     searched = end = buffer.size();
     if (!ended || (begin == end && !dropping))
@@ -40,7 +40,7 @@ LineBuffer::Fill LineBuffer::fillFrom(int descriptor) {
     buffer.clear();
     dropping = true;
   }
-  const size_t kept = searched = buffer.size();
+  size_t kept = searched = buffer.size();
   buffer.resize(kept + readBytes);
   ssize_t count;
   do

@@ -69,7 +69,7 @@ ErrorOr<Greeting> blackbox::parseGreeting(std::string_view line) {
   // Names that this version does not have are those of a later one.
   if (json::Value degrees = root["degrees"])
     for (const json::Value &name : degrees.elements()) {
-      const std::string spelling = name.string();
+      std::string spelling = name.string();
       greeting.readsStages |= spelling == StageCut::key;
       if (std::optional<Degree> degree = parseDegree(spelling))
         greeting.degrees.push_back(*degree);
@@ -85,7 +85,7 @@ std::optional<std::string> blackbox::findUnread(const Degrees &degrees,
   auto describe = [](const std::string &name, const std::string &value) {
     return "'" + name + "', which is " + value;
   };
-  const PartialDegrees written(degrees);
+  PartialDegrees written(degrees);
   for (Degree degree : allDegrees)
     if (written[degree] && !infoOf(degree).isRequired() &&
         std::find(read.begin(), read.end(), degree) == read.end())

@@ -26,7 +26,7 @@ static std::string greetingLine(const Service &service) {
       .member("protocol", protocolVersion)
       .member("name", service.name());
   service.describe(writer);
-  const std::vector<Degree> read = service.degrees();
+  std::vector<Degree> read = service.degrees();
   if (!read.empty() || service.readsStages()) {
     writer.key("degrees").beginArray();
     for (Degree degree : read)

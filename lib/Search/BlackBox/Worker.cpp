@@ -124,7 +124,7 @@ Reply Worker::ask(std::string line, std::chrono::duration<double> patience,
 }
 
 std::string Worker::describeEnd() {
-  const int status = kill();
+  int status = kill();
   // It was still running with its output closed.
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
     return "closed its standard output, or was killed";

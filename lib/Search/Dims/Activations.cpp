@@ -56,7 +56,7 @@ private:
   /// From when on copies of `value` are not those of the value that it passes
   /// on.
   size_t ownFrom(ValueId value) const {
-    const ValueId root = index.values[value].root;
+    ValueId root = index.values[value].root;
     return root == value ? 0 : values[root].lastRead + 1;
   }
 
@@ -75,9 +75,8 @@ private:
 /// The context of a layer of `body`; kinds differ in windows alone.
 static Context contextOf(const StrategyGraph &graph, unsigned body) {
   const auto &kinds = graph.costs().layers().kinds();
-  const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](auto &known) {
-    return known.body == body;
-  });
+  auto kind = std::find_if(kinds.begin(), kinds.end(),
+                           [&](auto &known) { return known.body == body; });
   return graph.costs().context(graph.context().degrees, *kind);
 }
 
@@ -115,7 +114,7 @@ void BodyBuffers::forStrategies(size_t op, Visit visit) const {
   const Node &node = body.nodes[op];
   const GraphNode &at = graph.nodes()[opNodes[op]];
   for (size_t s = 0; s < at.numStrategies(); ++s) {
-    const auto dim = Dim(at.value(s, 0));
+    auto dim = Dim(at.value(s, 0));
     std::vector<Placement> incoming;
     for (size_t i = 0; i < node.operands.size(); ++i)
       incoming.push_back(
@@ -145,7 +144,7 @@ void BodyBuffers::findPlacements(size_t op) {
 
 double BodyBuffers::bytesOf(ValueId value, Layout layout) const {
   const Value &of = values[value];
-  const double rows = rowsOf(value);
+  double rows = rowsOf(value);
   const std::optional<Placement> &made = of.places[size_t(layout)];
   if (made)
     return context.heldBytes(*made, rows);
@@ -169,8 +168,8 @@ double BodyBuffers::bytesOfSet(ValueId value, LayoutSet layouts) const {
 void BodyBuffers::add(size_t node, size_t begin, size_t end,
                       std::vector<double> bytes) {
   end = std::min(end, body.nodes.size());
-  const bool isEmpty = std::all_of(bytes.begin(), bytes.end(),
-                                   [](double count) { return count == 0; });
+  bool isEmpty = std::all_of(bytes.begin(), bytes.end(),
+                             [](double count) { return count == 0; });
   if (begin < end && !isEmpty)
     out.push_back(
         {node, firstMoment + begin, firstMoment + end, std::move(bytes)});
@@ -187,17 +186,17 @@ void BodyBuffers::writeResults(size_t op) {
   }
   forStrategies(op, [&](size_t, auto &incoming, const Rule &rule) {
     for (size_t i = 0; i < made.size(); ++i) {
-      const bool isResidual = i == body.nodes[op].results.size();
-      const Layout layout =
+      bool isResidual = i == body.nodes[op].results.size();
+      Layout layout =
           (isResidual ? incoming[0] : rule.results[i].placement).layout;
       bytes[i].push_back(bytesOf(made[i], layout));
     }
   });
   for (size_t i = 0; i < made.size(); ++i) {
     const Value &value = values[made[i]];
-    const size_t end = value.reads.empty()
-                           ? value.lastRead + 1
-                           : graph.nodes()[value.reads.front()].place->op;
+    size_t end = value.reads.empty()
+                     ? value.lastRead + 1
+                     : graph.nodes()[value.reads.front()].place->op;
     add(opNodes[op], std::max(op, ownFrom(made[i])), end, std::move(bytes[i]));
   }
 }
@@ -209,11 +208,11 @@ void BodyBuffers::writeTransients(size_t op) {
   forStrategies(op, [&](size_t, auto &incoming, const Rule &rule) {
     double sum = 0;
     for (size_t i = 0; op > 0 && i < node.operands.size(); ++i) {
-      const ValueId value = node.operands[i];
-      const Layout to = rule.operands[i].required.layout;
-      const bool isCopied =
+      ValueId value = node.operands[i];
+      Layout to = rule.operands[i].required.layout;
+      bool isCopied =
           incoming[i].layout != to && incoming[i].layout != Layout::R;
-      const bool isFirst =
+      bool isFirst =
           std::find(node.operands.begin(), node.operands.begin() + long(i),
                     value) == node.operands.begin() + long(i);
       if (isCopied && isFirst && values[value].reads.empty() &&
@@ -228,8 +227,8 @@ void BodyBuffers::writeTransients(size_t op) {
 std::map<int32_t, Layout> BodyBuffers::requestsOf(size_t op,
                                                   size_t operand) const {
   const GraphNode &at = graph.nodes()[opNodes[op]];
-  const std::string name = "request " + std::to_string(operand);
-  const auto port =
+  std::string name = "request " + std::to_string(operand);
+  auto port =
       std::find_if(at.ports.begin(), at.ports.end(),
                    [&](const Port &known) { return known.name == name; });
   std::map<int32_t, Layout> requests;
@@ -245,25 +244,23 @@ void BodyBuffers::writeReads(ValueId value) {
   const std::vector<size_t> &reads = values[value].reads;
   for (size_t k = 0; k < reads.size(); ++k) {
     const GraphNode &read = graph.nodes()[reads[k]];
-    const size_t op = read.place->op;
-    const size_t next = k + 1 < reads.size()
-                            ? graph.nodes()[reads[k + 1]].place->op
-                            : values[value].lastRead + 1;
-    const std::map<int32_t, Layout> requests =
-        requestsOf(op, read.place->operand);
+    size_t op = read.place->op;
+    size_t next = k + 1 < reads.size() ? graph.nodes()[reads[k + 1]].place->op
+                                       : values[value].lastRead + 1;
+    std::map<int32_t, Layout> requests = requestsOf(op, read.place->operand);
     std::vector<double> during, behind;
     for (size_t s = 0; s < read.numStrategies(); ++s) {
-      const auto before = LayoutSet(read.value(s, 0));
-      const auto after = LayoutSet(read.value(s, 2));
+      auto before = LayoutSet(read.value(s, 0));
+      auto after = LayoutSet(read.value(s, 2));
       LayoutSet all = before | after;
-      const auto taken = requests.find(read.value(s, 1));
+      auto taken = requests.find(read.value(s, 1));
       if (!(before & bit(Layout::R)) && taken != requests.end())
         all |= bit(taken->second);
       // A second operand that is the same value counts what is left.
       during.push_back(bytesOfSet(value, next == op ? all & ~after : all));
       behind.push_back(bytesOfSet(value, after));
     }
-    const size_t from = ownFrom(value);
+    size_t from = ownFrom(value);
     if (op >= from)
       add(reads[k], op, op + 1, std::move(during));
     add(reads[k], std::max(op + 1, from), next, std::move(behind));

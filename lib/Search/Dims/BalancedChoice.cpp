@@ -46,7 +46,7 @@ StageCut selection::moveLayers(const cost::CostModel &costs,
   if (best.stageMs.size() != cut.layers.size())
     return cut; // illegal dims
   for (int64_t left = cut.total(); left > 0; --left) {
-    const size_t slowest =
+    size_t slowest =
         std::max_element(best.stageMs.begin(), best.stageMs.end()) -
         best.stageMs.begin();
     std::optional<StageCut> better;
@@ -96,10 +96,10 @@ BalancedChoice selection::balancedChoice(const cost::CostModel &costs,
   BalancedChoice result;
   std::set<std::vector<int64_t>> tried;
   StageCut cut = evenCut(costs.layers().numLayers(), degrees.pp);
-  const cost::Context context = costs.context(degrees);
+  cost::Context context = costs.context(degrees);
   std::optional<double> bound;
   while (tried.size() < mostCuts && tried.insert(cut.layers).second) {
-    const StrategyGraph graph(costs, withStages(degrees, cut), domains);
+    StrategyGraph graph(costs, withStages(degrees, cut), domains);
     if (!bound)
       bound = boundForAnyCut(
           graph, goal, double(degrees.pp - 1) * mostSending(costs, context));
@@ -111,7 +111,7 @@ BalancedChoice selection::balancedChoice(const cost::CostModel &costs,
     result.choice.problems += found.problems;
     if (!found.best)
       break;
-    const std::vector<Dim> dims = found.best->dims;
+    std::vector<Dim> dims = found.best->dims;
     if (!result.choice.best || isBetter(goal, found.best->evaluation,
                                         result.choice.best->evaluation)) {
       result.choice.best = std::move(found.best);
@@ -126,7 +126,7 @@ BalancedChoice selection::balancedChoice(const cost::CostModel &costs,
                                  : value >= than * (1 - rounding);
   };
   if (choice.best) {
-    const double value = valueOf(goal, choice.best->evaluation);
+    double value = valueOf(goal, choice.best->evaluation);
     choice.proved = isAsGood(value, *bound);
     if (incumbent && !isAsGood(value, *incumbent))
       choice.best.reset();

@@ -94,7 +94,7 @@ void DimFrames::relax(unsigned body) {
     list.resize(numVariations);
     if (!contains(domain(trellis.steps.front().variable), anchor))
       continue;
-    const std::vector<LeastCost> least = leastCosts(trellis, anchor, domains);
+    std::vector<LeastCost> least = leastCosts(trellis, anchor, domains);
     for (size_t exit = 0; exit < least.size(); ++exit)
       if (least[exit].seconds < infinity)
         include(list[variations[body][exit]], trellis.exits[exit], least[exit]);
@@ -152,9 +152,9 @@ void DimFrames::addFrames(DimFrame &frame, unsigned body) {
 }
 
 void DimFrames::addFrame(DimFrame frame) {
-  const Pipeline pipeline = tables.assemble(frame.embed, frame.head, layers);
+  Pipeline pipeline = tables.assemble(frame.embed, frame.head, layers);
   least = std::min(least, pipeline.maxBytes);
-  const Reason reason = violatedLimit(pipeline, tables);
+  Reason reason = violatedLimit(pipeline, tables);
   // The limit that the frame which gets furthest runs into.
   if (obstacle != Reason::None)
     obstacle = reason == Reason::None ? reason : std::max(obstacle, reason);
@@ -166,12 +166,12 @@ void DimFrames::addFrame(DimFrame frame) {
 
 DimsBound cost::boundDims(const Tables &tables, Span<const DimSet> domains,
                           Goal goal) {
-  const DimFrames all(tables, domains, goal);
+  DimFrames all(tables, domains, goal);
   DimsBound result;
   result.infeasible = all.infeasible();
   result.leastBytes = all.leastBytes();
   if (!all.frames().empty()) {
-    const double best = all.frames().front().bound;
+    double best = all.frames().front().bound;
     result.value = goal == Goal::Throughput ? best : -best;
   }
   return result;

@@ -19,21 +19,21 @@ using namespace shardopt::cost;
 
 void GraphWriter::writeEmbedding() {
   const Node &embed = model.embed;
-  const size_t node = addNode(
+  size_t node = addNode(
       embed.name, {{"dim", PortKind::Dim}, {"residual", PortKind::Layout}});
   graph.nodeList[node].variable = embed.variable;
-  const size_t numStages = graph.stageList.size();
+  size_t numStages = graph.stageList.size();
   std::vector<double> first(numStages);
   first.front() = 1;
   for (const DimChoice &choice : embed.op->choices()) {
     if (!contains(embed, choice.dim))
       continue;
-    const Placement made =
+    Placement made =
         embed.op->rule(choice.dim, {}, graph.outer).results[0].placement;
-    const OpCost cost = embed.op->cost(choice.dim, {}, graph.outer);
+    OpCost cost = embed.op->cost(choice.dim, {}, graph.outer);
     for (Layout anchor : {Layout::R, Layout::T, Layout::H}) {
       GraphNode &to = graph.nodeList[node];
-      const double moving =
+      double moving =
           reshard(made.layout, anchor, rows, made.rowBytes, made.over);
       addStrategy(to,
                   std::vector<int32_t>{int32_t(choice.dim), int32_t(anchor)},
@@ -49,24 +49,24 @@ void GraphWriter::writeEmbedding() {
 GraphWriter::Wanted GraphWriter::writeHead() {
   const Node &head = model.head;
   // A table that embedding and head share is held once.
-  const bool mayShare = degrees.pp == 1 && model.tiedEmbeddings;
+  bool mayShare = degrees.pp == 1 && model.tiedEmbeddings;
   std::vector<Port> ports = {{"dim", PortKind::Dim},
                              {"output", PortKind::Layout},
                              {"request", PortKind::Request}};
   if (mayShare)
     ports.push_back({"embedding's dim", PortKind::Dim});
-  const size_t node = addNode(head.name, ports);
+  size_t node = addNode(head.name, ports);
   graph.nodeList[node].variable = head.variable;
   Wanted wanted{{node, 2}, PortKind::Request, {}, PortOf{node, 1}};
-  const std::optional<Collective> back = costs.tokenReturn(degrees);
-  const double returning = back ? time.seconds(*back, degrees) : 0;
+  std::optional<Collective> back = costs.tokenReturn(degrees);
+  double returning = back ? time.seconds(*back, degrees) : 0;
   std::vector<double> last(graph.stageList.size());
   last.back() = 1;
   for (const DimChoice &choice : head.op->choices())
     for (Layout output : {Layout::R, Layout::T}) {
-      const Placement incoming{output, model.rowBytes};
-      const Span<const Placement> operands(&incoming, 1);
-      const Rule rule = head.op->rule(choice.dim, operands, graph.outer);
+      Placement incoming{output, model.rowBytes};
+      Span<const Placement> operands(&incoming, 1);
+      Rule rule = head.op->rule(choice.dim, operands, graph.outer);
       if (!contains(head, choice.dim) || !rule.isLegal())
         continue;
       const OperandRule &taken = rule.operands[0];
@@ -75,10 +75,10 @@ GraphWriter::Wanted GraphWriter::writeHead() {
                                   return option.to == taken.required.layout &&
                                          option.rows == taken.rows;
                                 });
-      const auto request = int32_t(known - wanted.options.begin());
+      auto request = int32_t(known - wanted.options.begin());
       if (known == wanted.options.end())
         wanted.options.push_back({request, taken.required.layout, taken.rows});
-      const OpCost cost = head.op->cost(choice.dim, operands, graph.outer);
+      OpCost cost = head.op->cost(choice.dim, operands, graph.outer);
       std::vector<Dim> embeds = {Dim::None};
       if (mayShare)
         embeds = {Dim::Zero, Dim::One, Dim::None};
@@ -90,7 +90,7 @@ GraphWriter::Wanted GraphWriter::writeHead() {
         GraphNode &to = graph.nodeList[node];
         addStrategy(to, row, time.seconds(cost, degrees) + returning, last);
         to.bytes.resize(to.seconds.size());
-        const bool shares = mayShare && model.sharesTable(embed, choice.dim);
+        bool shares = mayShare && model.sharesTable(embed, choice.dim);
         to.bytes.back() = shares ? 0 : cost.weightBytes;
       }
     }
@@ -111,7 +111,7 @@ void GraphWriter::writeExit(unsigned body, const Wanted &wanted,
     alike.residuals.push_back(Layout::R);
   for (size_t i = 0; i < layer.exitOutputs.size(); ++i)
     alike.outputs.push_back(Layout::R);
-  const bool hasOutputs = !layer.exitOutputs.empty();
+  bool hasOutputs = !layer.exitOutputs.empty();
   if (hasOutputs)
     for (size_t i = 0; i < layer.exitResiduals.size(); ++i)
       writeSummand(body, i, layer.exitResiduals[i], wanted, counts);
@@ -124,7 +124,7 @@ void GraphWriter::writeSummand(unsigned body, size_t i, ValueId id,
                                const Wanted &wanted,
                                Span<const double> counts) {
   const Value &value = values[body][id];
-  const size_t node =
+  size_t node =
       addNode(graph.nodeList[value.layout.node].name + ".leaves",
               {{"summand", PortKind::Layout}, {"wanted", wanted.kind}});
   for (const std::optional<Placement> &at : value.places) {
@@ -142,7 +142,7 @@ void GraphWriter::writeSummand(unsigned body, size_t i, ValueId id,
 /// Seconds that summand number `i` takes.
 double GraphWriter::secondsToMove(size_t i, Layout layout, bool inPlace,
                                   const Wanted::Option &wanted) const {
-  const LayerExit::Move move = LayerExit::move(i, layout, inPlace, wanted.to);
+  LayerExit::Move move = LayerExit::move(i, layout, inPlace, wanted.to);
   double seconds = 0;
   if (move.isSource)
     seconds += reshard(layout, wanted.to, wanted.rows, model.rowBytes);
@@ -183,14 +183,14 @@ void GraphWriter::writeSum(unsigned body, const std::vector<ValueId> &summands,
   PortOf previous;
   for (size_t i = 0; i < summands.size(); ++i) {
     const Value &value = values[body][summands[i]];
-    const bool isLast = i + 1 == summands.size();
+    bool isLast = i + 1 == summands.size();
     std::vector<Port> ports = {{"summand", PortKind::Layout},
                                {"wanted", wanted.kind},
                                {"before", PortKind::Sum},
                                {"after", PortKind::Sum}};
     if (isLast && wanted.output)
       ports.push_back({"output", PortKind::Layout});
-    const size_t node =
+    size_t node =
         addNode(graph.nodeList[value.layout.node].name + ".leaves", ports);
     std::vector<SumSoFar> after;
     for (const SumSoFar &sum : before)

@@ -26,9 +26,9 @@ void GraphWriter::write() {
   for (unsigned body = 0; body < model.bodies.size(); ++body)
     writeBody(body);
   writeEmbedding();
-  const Wanted head = writeHead();
+  Wanted head = writeHead();
   const LayerIndex &layers = costs.layers();
-  const size_t numStages = graph.stageList.size();
+  size_t numStages = graph.stageList.size();
   for (size_t t = 0; t < layers.transitions().size(); ++t) {
     const Transition &transition = layers.transitions()[t];
     Wanted next{anchors[transition.next], PortKind::Layout, {}, {}};
@@ -101,7 +101,7 @@ void GraphWriter::countReads(const Body &body, const BodyIndex &index) {
   for (size_t i = 1; i < body.nodes.size(); ++i)
     for (ValueId value : body.nodes[i].operands) {
       of[value].lastPaid = ++reads[value];
-      if (const ValueId root = index.values[value].root; root != value)
+      if (ValueId root = index.values[value].root; root != value)
         ++reads[root];
     }
   for (Value &value : of)
@@ -122,7 +122,7 @@ static void forEachIncoming(const std::vector<ValueId> &operands,
                             std::vector<Placement> &incoming, Visit visit) {
   if (incoming.size() == operands.size())
     return visit();
-  const ValueId value = operands[incoming.size()];
+  ValueId value = operands[incoming.size()];
   // A value that is read twice comes in one layout.
   for (size_t i = 0; i < incoming.size(); ++i)
     if (operands[i] == value) {
@@ -208,9 +208,8 @@ void GraphWriter::writeOp(unsigned body, size_t number) {
     std::vector<Placement> incoming;
     if (at.isFirst) {
       // It finds the residual as it wants it.
-      const Placement any{Layout::R, model.rowBytes};
-      const Rule rule =
-          at.op.op->rule(choice.dim, {&any, 1}, at.contexts.front());
+      Placement any{Layout::R, model.rowBytes};
+      Rule rule = at.op.op->rule(choice.dim, {&any, 1}, at.contexts.front());
       incoming = {rule.operands[0].required};
       addStrategies(at, choice.dim, incoming);
       continue;
@@ -226,8 +225,8 @@ void GraphWriter::writeOp(unsigned body, size_t number) {
 }
 
 int32_t GraphWriter::numberOf(const Request &request, Requests &known) {
-  const auto same = std::find(known.begin(), known.end(), request);
-  const int32_t number = int32_t(same - known.begin());
+  auto same = std::find(known.begin(), known.end(), request);
+  int32_t number = int32_t(same - known.begin());
   if (same == known.end())
     known.push_back(request);
   return number;
@@ -237,7 +236,7 @@ int32_t GraphWriter::numberOf(const Request &request, Requests &known) {
 /// `incoming` says, if there is one.
 void GraphWriter::addStrategies(OpNode &at, Dim dim,
                                 const std::vector<Placement> &incoming) {
-  const Rule rule = at.op.op->rule(dim, incoming, at.contexts.front());
+  Rule rule = at.op.op->rule(dim, incoming, at.contexts.front());
   if (!rule.isLegal())
     return;
   std::vector<Value> &of = values[at.body];
@@ -249,17 +248,15 @@ void GraphWriter::addStrategies(OpNode &at, Dim dim,
     row[at.firstOperand + i] = int32_t(incoming[i].layout);
     if (at.isFirst)
       continue;
-    const Request request{taken.required.layout, taken.rows,
-                          incoming[i].rowBytes, taken.required.over,
-                          taken.copy};
+    Request request{taken.required.layout, taken.rows, incoming[i].rowBytes,
+                    taken.required.over, taken.copy};
     row[at.requestPorts[i]] = numberOf(request, at.requests[i]);
     if (!of[at.op.operands[i]].isShared)
       moving += reshard(incoming[i].layout, request.to, request.rows,
                         request.rowBytes, request.over);
   }
   for (size_t i = 0; i < at.made.size(); ++i) {
-    const Placement to =
-        at.isResidual(i) ? incoming[0] : rule.results[i].placement;
+    Placement to = at.isResidual(i) ? incoming[0] : rule.results[i].placement;
     of[at.made[i]].places[size_t(to.layout)] = to;
     if (!at.isResidual(i))
       row[at.firstResult + i] = int32_t(to.layout);
@@ -267,7 +264,7 @@ void GraphWriter::addStrategies(OpNode &at, Dim dim,
       row[at.copiesPorts[i]] = withCopy(0, to.layout);
   }
   GraphNode &to = graph.nodeList[at.node];
-  const size_t begin = to.seconds.size();
+  size_t begin = to.seconds.size();
   addStrategy(to, row, moving, at.counts);
   to.bytes.resize(to.seconds.size());
   addCosts(at, dim, incoming, begin);
@@ -279,10 +276,10 @@ void GraphWriter::addCosts(const OpNode &at, Dim dim,
                            size_t begin) {
   GraphNode &to = graph.nodeList[at.node];
   for (size_t k = 0; k < at.kinds.size(); ++k) {
-    const OpCost cost = at.op.op->cost(dim, incoming, at.contexts[k]);
-    const double seconds = time.seconds(cost, degrees);
+    OpCost cost = at.op.op->cost(dim, incoming, at.contexts[k]);
+    double seconds = time.seconds(cost, degrees);
     for (size_t stage = 0; stage < at.counts.size(); ++stage) {
-      const double layers = double(graph.stageList[stage].kinds[at.kinds[k]]);
+      double layers = double(graph.stageList[stage].kinds[at.kinds[k]]);
       to.seconds[begin + stage] += layers * seconds;
       to.bytes[begin + stage] += layers * (cost.weightBytes + cost.cacheBytes);
     }
@@ -321,9 +318,9 @@ void GraphWriter::readOperands(const OpNode &at) {
   std::vector<Value> &of = values[at.body];
   const BodyIndex &index = costs.body(at.body);
   for (size_t i = 0; i < at.op.operands.size(); ++i) {
-    const ValueId value = at.op.operands[i], root = index.values[value].root;
+    ValueId value = at.op.operands[i], root = index.values[value].root;
     join(of[value].layout, {at.node, at.firstOperand + i});
-    const PortOf requested{at.node, at.requestPorts[i]};
+    PortOf requested{at.node, at.requestPorts[i]};
     writeRead(at.op, of[value], {at.body, at.number, value, i}, true, requested,
               at.requests[i], at.counts);
     if (root != value)
@@ -340,10 +337,9 @@ void GraphWriter::writeRead(const Node &op, Value &value,
                             Span<const double> counts) {
   if (!value.isShared || ++value.reads > value.lastPaid)
     return;
-  const size_t node =
-      addNode(op.name + ".read", {{"before", PortKind::Copies},
-                                  {"request", PortKind::Request},
-                                  {"after", PortKind::Copies}});
+  size_t node = addNode(op.name + ".read", {{"before", PortKind::Copies},
+                                            {"request", PortKind::Request},
+                                            {"after", PortKind::Copies}});
   graph.nodeList[node].place = place;
   struct Copy {
     Layout layout;
@@ -358,11 +354,11 @@ void GraphWriter::writeRead(const Node &op, Value &value,
         for (Layout layout : allLayouts)
           if (before & bit(layout))
             copies.push_back({layout});
-        const Layout from = cheapestCopy(copies,
-                                         {request.to, request.rows,
-                                          request.rowBytes, request.over},
-                                         time, degrees)
-                                .layout;
+        Layout from = cheapestCopy(copies,
+                                   {request.to, request.rows, request.rowBytes,
+                                    request.over},
+                                   time, degrees)
+                          .layout;
         seconds = reshard(from, request.to, request.rows, request.rowBytes,
                           request.over);
       }

@@ -33,7 +33,7 @@ template <typename Visit>
 static void forEachEdge(const Trellis &trellis, size_t i, Dim anchor,
                         Span<const DimSet> domains, Visit visit) {
   const Trellis::Step &step = trellis.steps[i];
-  const DimSet allowed = dimsAt(trellis, i, anchor, domains);
+  DimSet allowed = dimsAt(trellis, i, anchor, domains);
   for (unsigned state = 0; state < step.numStates; ++state) {
     for (Dim dim : dimsBelow(step.numDims)) {
       const Edge &edge = trellis.edge(step, state, dim);
@@ -69,7 +69,7 @@ LayerPaths::LayerPaths(const Trellis &trellis, Dim anchor,
   std::vector<std::pair<uint32_t, uint32_t>> before{{0, 1}}, after;
   std::vector<std::vector<Label>> candidates;
   for (size_t i = 0; i < trellis.steps.size(); ++i) {
-    const size_t numStates = numStatesAfter(trellis, i);
+    size_t numStates = numStatesAfter(trellis, i);
     candidates.resize(std::max(candidates.size(), numStates));
     for (std::vector<Label> &list : candidates)
       list.clear();
@@ -84,7 +84,7 @@ LayerPaths::LayerPaths(const Trellis &trellis, Dim anchor,
     after.clear();
     for (size_t state = 0; state < numStates; ++state) {
       prune(candidates[state]);
-      const auto begin = uint32_t(labels.size());
+      auto begin = uint32_t(labels.size());
       labels.insert(labels.end(), candidates[state].begin(),
                     candidates[state].end());
       after.push_back({begin, uint32_t(labels.size())});

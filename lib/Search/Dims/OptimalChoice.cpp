@@ -75,7 +75,7 @@ std::vector<Term> ChoiceSearch::makeTerms() const {
   Term sum{"all stages", Resource::Kind::Seconds, {}, 0};
   for (const cost::Stage &stage : stages)
     sum.weights.push_back(double(stage.repeats));
-  const auto passes = double(context.microBatches);
+  auto passes = double(context.microBatches);
   if (context.isPrefill() ? isLatency() : passes == 1)
     return {sum};
   std::vector<Term> list;
@@ -103,13 +103,13 @@ double ChoiceSearch::valueOf(const cost::Pipeline &pipeline) const {
 double ChoiceSearch::toMetric(double value) const {
   if (isLatency())
     return value * 1e3;
-  const cost::Pipeline unit{1, 1, 0};
+  cost::Pipeline unit{1, 1, 0};
   return cost::throughput(unit, context, costs.limits()) * valueOf(unit) /
          value;
 }
 
 double ChoiceSearch::termOf(size_t i, const Choice &choice) const {
-  const size_t numStages = graph.stages().size();
+  size_t numStages = graph.stages().size();
   double sum = 0;
   for (size_t node = 0; node < choice.size(); ++node)
     for (size_t stage = 0; stage < numStages; ++stage)
@@ -150,9 +150,9 @@ Aim ChoiceSearch::aimAt(size_t term, double most, double worthwhile) const {
 /// What the aim takes at least, and a choice if one takes no more than `most`.
 ChoiceSearch::Outcome ChoiceSearch::minimise(const Aim &aim, double most,
                                              ChoiceResult &result) const {
-  const ScaledProblem scaled = makeProblem(graph, aim);
+  ScaledProblem scaled = makeProblem(graph, aim);
   // A problem without a solution that is good enough is of no more interest.
-  const double unit = scaled.secondsPerUnit;
+  double unit = scaled.secondsPerUnit;
   auto isHopeless = [&](const std::optional<solve::Int128> &bound) {
     return bound && (*bound >= solve::infiniteCost ||
                      double(*bound) * unit > most * (1 + slack));
@@ -167,7 +167,7 @@ ChoiceSearch::Outcome ChoiceSearch::minimise(const Aim &aim, double most,
     if (isHopeless(progress.bound))
       stop.request(SIGTERM);
   };
-  const solve::SolverResult found = solve::solve(scaled.problem, options);
+  solve::SolverResult found = solve::solve(scaled.problem, options);
   ++result.problems;
   Outcome outcome;
   if (found.bound)
@@ -184,7 +184,7 @@ ChoiceSearch::Outcome ChoiceSearch::minimise(const Aim &aim, double most,
 /// Takes `choice` if the naive model finds it valid, and as good as `most`.
 bool ChoiceSearch::offer(const Choice &choice, double most,
                          ChoiceResult &result) {
-  const double value = valueOf(graph.pipeline(choice));
+  double value = valueOf(graph.pipeline(choice));
   if (value > most * (1 + slack) || value >= best)
     return false;
   cost::Optimum optimum;
@@ -192,7 +192,7 @@ bool ChoiceSearch::offer(const Choice &choice, double most,
   optimum.evaluation =
       cost::breakdown(costs, {context.degrees, optimum.dims}).evaluation;
   // What the graph says has to be what the naive model says.
-  const Evaluation claimed =
+  Evaluation claimed =
       cost::judge(graph.pipeline(choice), context, costs.limits());
   if (!optimum.evaluation.valid ||
       std::abs(claimed.latencyMs - optimum.evaluation.latencyMs) >
@@ -209,21 +209,21 @@ bool ChoiceSearch::offer(const Choice &choice, double most,
 /// what each takes alone; none if one of them takes more than `most`.
 std::optional<double> ChoiceSearch::boundApart(double most,
                                                ChoiceResult &result) {
-  const auto count = double(terms.size());
+  auto count = double(terms.size());
   Aim all = aimAt(0, infinity, most * count);
   for (size_t i = 1; i < terms.size(); ++i)
     for (size_t stage = 0; stage < all.weights.size(); ++stage)
       all.weights[stage] += terms[i].weights[stage];
-  const Outcome together = minimise(all, most * count, result);
+  Outcome together = minimise(all, most * count, result);
   if (!together.choice && together.proved)
     return std::nullopt;
   if (together.choice)
     offer(*together.choice, most, result);
   double least = together.least / count;
   for (size_t i = 0; i < terms.size(); ++i) {
-    const double below = std::min(most, best);
+    double below = std::min(most, best);
     // What ends for a bound above it has that bound.
-    const Outcome alone = minimise(aimAt(i, infinity, below), below, result);
+    Outcome alone = minimise(aimAt(i, infinity, below), below, result);
     least = std::max(least, alone.least);
     if (!alone.choice && alone.proved) {
       if (!result.best)
@@ -250,7 +250,7 @@ ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
   size_t term = 0, numUnproved = 0;
   double worthwhile = most;
   if (terms.size() > 1) {
-    const std::optional<double> apart = boundApart(most, result);
+    std::optional<double> apart = boundApart(most, result);
     least = apart.value_or(infinity);
     result.proved = !apart || (result.best && least >= best * (1 - slack));
     if (result.best) {
@@ -259,17 +259,16 @@ ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
     }
   }
   while (!result.proved) {
-    const double below = result.best ? best * (1 - slack) : most;
-    const Outcome outcome =
-        minimise(aimAt(term, below, worthwhile), below, result);
+    double below = result.best ? best * (1 - slack) : most;
+    Outcome outcome = minimise(aimAt(term, below, worthwhile), below, result);
     least = std::max(least, outcome.least);
     if (!outcome.choice) {
       result.proved = outcome.proved;
       break;
     }
-    const bool isBetter = offer(*outcome.choice, most, result);
+    bool isBetter = offer(*outcome.choice, most, result);
     // Nothing takes less than this term does.
-    const double reached = result.best ? best : most;
+    double reached = result.best ? best : most;
     if (outcome.least >= reached * (1 - slack)) {
       result.proved = true;
       break;
@@ -279,7 +278,7 @@ ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
       break;
     if (!isBetter) {
       // Rounded too coarsely, if the rest are strategies of no use.
-      const double finest = termOf(term, *outcome.choice);
+      double finest = termOf(term, *outcome.choice);
       if (finest < worthwhile) {
         worthwhile = finest * (1 + slack);
         continue;
@@ -306,9 +305,8 @@ double ChoiceSearch::boundForAnyCut(double sending) const {
   for (const cost::Stage &stage : graph.stages())
     sum.weights.push_back(double(stage.repeats));
   ChoiceResult unused;
-  const double all =
-      std::max(0.0, minimise(sum, infinity, unused).least - sending);
-  const cost::Pipeline least{all, all / double(context.degrees.pp), 0};
+  double all = std::max(0.0, minimise(sum, infinity, unused).least - sending);
+  cost::Pipeline least{all, all / double(context.degrees.pp), 0};
   return toMetric(std::max(valueOf(least), 1e-30));
 }
 

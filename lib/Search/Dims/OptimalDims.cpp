@@ -117,7 +117,7 @@ static LayerChoice layerOf(const LayerPaths::Path &path, const Trellis &trellis,
 
 /// The score of `frame` with `layers`, or less than any if it is infeasible.
 double DimOptimizer::assembledScore(const DimFrame &frame) const {
-  const Pipeline pipeline = tables.assemble(frame.embed, frame.head, layers);
+  Pipeline pipeline = tables.assemble(frame.embed, frame.head, layers);
   return violatedLimit(pipeline, tables) == Reason::None
              ? scoreOf(pipeline, tables, goal)
              : -infinity;
@@ -128,13 +128,13 @@ double DimOptimizer::assembledScore(const DimFrame &frame) const {
 std::vector<Candidate> DimOptimizer::candidates(const DimFrame &frame,
                                                 unsigned body) {
   const DimFrame::BodyFrame &fixed = frame.bodies[body];
-  const LayerChoice relaxedChoice = layers[body];
+  LayerChoice relaxedChoice = layers[body];
   std::vector<Candidate> list;
   for (const LayerPaths::Path &path : paths(body, fixed.anchor).paths()) {
     if (all.variationOf(body, path.exit) != fixed.variation)
       continue;
     layers[body] = layerOf(path, tables.trellis(body), relaxedChoice.anchor);
-    const double bound = assembledScore(frame);
+    double bound = assembledScore(frame);
     if (bound > -infinity && !cannotImprove(bound))
       list.push_back({&path, bound});
   }
@@ -148,7 +148,7 @@ std::vector<Candidate> DimOptimizer::candidates(const DimFrame &frame,
 /// Tries the candidates of `body` and of those after it; those before it are
 /// chosen.
 void DimOptimizer::choose(const DimFrame &frame, unsigned body) {
-  const LayerChoice relaxedChoice = layers[body];
+  LayerChoice relaxedChoice = layers[body];
   for (const Candidate &candidate : candidatesOf[body]) {
     if (cannotImprove(candidate.bound))
       break;
@@ -156,11 +156,10 @@ void DimOptimizer::choose(const DimFrame &frame, unsigned body) {
     layers[body] =
         layerOf(*candidate.path, tables.trellis(body), relaxedChoice.anchor);
     if (body + 1 == numBodies) {
-      const Pipeline pipeline =
-          tables.assemble(frame.embed, frame.head, layers);
+      Pipeline pipeline = tables.assemble(frame.embed, frame.head, layers);
       if (judge(pipeline, tables.context(), tables.costs().limits()).valid)
         offer(frame, scoreOf(pipeline, tables, goal));
-    } else if (const double bound = assembledScore(frame);
+    } else if (double bound = assembledScore(frame);
                bound > -infinity && !cannotImprove(bound)) {
       choose(frame, body + 1);
     }
@@ -186,8 +185,8 @@ void DimOptimizer::offer(const DimFrame &frame, double score) {
 /// smaller dims.
 static Optimum smallest(Optimum optimum, const Tables &tables,
                         Span<const DimSet> domains, Goal goal) {
-  const double value = goal == Goal::Throughput ? optimum.evaluation.throughput
-                                                : optimum.evaluation.latencyMs;
+  double value = goal == Goal::Throughput ? optimum.evaluation.throughput
+                                          : optimum.evaluation.latencyMs;
   std::vector<DimSet> narrowed(domains.begin(), domains.end());
   for (size_t variable = 0; variable < narrowed.size(); ++variable) {
     for (Dim dim : dimsBelow(maxDims)) {

@@ -14,7 +14,7 @@ using namespace shardopt::selection;
 
 static void writeNode(json::Writer &writer, const StrategyGraph &graph,
                       const ScaledProblem &scaled, size_t number) {
-  const size_t original = scaled.twinOf[number];
+  size_t original = scaled.twinOf[number];
   const GraphNode &node = graph.nodes()[original];
   writer.beginObject().member("node", node.name);
   if (number != original) {
@@ -47,7 +47,7 @@ std::string selection::meaningJson(const StrategyGraph &graph,
   writer.endArray();
   writer.key("times").beginArray(json::Layout::Block);
   for (const Resource &resource : scaled.resources) {
-    const bool isBytes = resource.kind == Resource::Kind::Bytes;
+    bool isBytes = resource.kind == Resource::Kind::Bytes;
     writer.beginObject()
         .member("resource", resource.name)
         .member("unit", isBytes ? "bytes" : "seconds")

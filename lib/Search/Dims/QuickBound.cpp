@@ -22,7 +22,7 @@ static constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 /// The layouts that an operand of some op can come in, over `grid`.
 static Span<const Layout> layoutsOn(const StageGrid &grid) {
-  const bool isCutOverQ = grid.q() > 1 && grid.c() > 1;
+  bool isCutOverQ = grid.q() > 1 && grid.c() > 1;
   return {allLayouts, isCutOverQ ? numLayouts : numWholeLayouts};
 }
 
@@ -129,7 +129,7 @@ static LeastCost leastOf(const OpModel &op, DimSet domain, size_t numOperands,
 static StageCut balance(const CostModel &costs, const Context &context,
                         const std::vector<LeastCost> &kinds,
                         const LeastCost &embed, const LeastCost &head) {
-  const int64_t numLayers = costs.layers().numLayers();
+  int64_t numLayers = costs.layers().numLayers();
   LayerChain chain(numLayers);
   double sum = embed.seconds + head.seconds;
   for (int64_t i = 0; i < numLayers; ++i) {
@@ -186,7 +186,7 @@ private:
 
 LeastCost Leasts::ofOp(const Node &node, size_t numOperands,
                        const Context &context) {
-  const std::optional<OpKey> key =
+  std::optional<OpKey> key =
       request.shared ? OpKey::of(node, context) : std::nullopt;
   LeastCosts own;
   return leastOf(*node.op, request.domains[node.variable], numOperands, context,
@@ -201,7 +201,7 @@ std::optional<Reads> Leasts::readsOf(const Body &body, size_t first,
     return std::nullopt;
   Reads all = Reads::Rows;
   for (size_t i = first; i < last; ++i) {
-    const Reads reads = body.nodes[i].op->reads();
+    Reads reads = body.nodes[i].op->reads();
     if (reads == Reads::Rows || reads == all)
       continue;
     if (reads == Reads::Everything || all != Reads::Rows)
@@ -217,7 +217,7 @@ LeastCost Leasts::ofRun(unsigned kind, size_t first, size_t last,
                         const Context &context) {
   const Body &body = costs.model().bodies[costs.layers().kinds()[kind].body];
   LeastSum own, *found = &own;
-  if (const std::optional<Reads> reads = readsOf(body, first, last))
+  if (std::optional<Reads> reads = readsOf(body, first, last))
     found = &request.shared->sums(
         OpKey::ofRun(numberOf(kind, first, last), *reads, context));
   if (found->isKnown())
@@ -225,7 +225,7 @@ LeastCost Leasts::ofRun(unsigned kind, size_t first, size_t last,
   LeastCost sum{0, 0};
   for (size_t i = first; i < last; ++i) {
     const Node &node = body.nodes[i];
-    const LeastCost op = ofOp(node, node.operands.size(), context);
+    LeastCost op = ofOp(node, node.operands.size(), context);
     sum.seconds += op.seconds;
     sum.bytes += op.bytes;
   }
@@ -263,10 +263,10 @@ double Leasts::walked(unsigned kind, size_t numNodes, const Context &context) {
 LeastCost Leasts::ofLayer(unsigned kind) {
   const LayerKind &layer = costs.layers().kinds()[kind];
   const Body &body = costs.model().bodies[layer.body];
-  const Context context = costs.context(request.degrees, layer, request.range);
-  const size_t numOfFirst = numFirst(body);
-  const LeastCost first = ofRun(kind, 0, numOfFirst, context);
-  const LeastCost rest = ofRun(kind, numOfFirst, body.nodes.size(), context);
+  Context context = costs.context(request.degrees, layer, request.range);
+  size_t numOfFirst = numFirst(body);
+  LeastCost first = ofRun(kind, 0, numOfFirst, context);
+  LeastCost rest = ofRun(kind, numOfFirst, body.nodes.size(), context);
   return {rest.seconds +
               std::max(first.seconds, walked(kind, numOfFirst, context)),
           first.bytes + rest.bytes};
@@ -281,13 +281,13 @@ DimsBound cost::boundQuickly(const CostModel &costs,
   if (request.shared)
     request.shared->makeRoom();
   const Model &model = costs.model();
-  const Context outer = costs.context(request.degrees, request.range);
+  Context outer = costs.context(request.degrees, request.range);
   Leasts leasts(costs, request);
   std::vector<LeastCost> kinds;
   for (unsigned kind = 0; kind < costs.layers().kinds().size(); ++kind)
     kinds.push_back(leasts.ofLayer(kind));
-  const LeastCost embed = leasts.ofOp(model.embed, 0, outer);
-  const LeastCost head = leasts.ofOp(model.head, 1, outer);
+  LeastCost embed = leasts.ofOp(model.embed, 0, outer);
+  LeastCost head = leasts.ofOp(model.head, 1, outer);
 
   Degrees degrees = request.degrees;
   if (costs.balancesStages(degrees))
@@ -298,7 +298,7 @@ DimsBound cost::boundQuickly(const CostModel &costs,
     for (size_t kind = 0; kind < kinds.size(); ++kind) {
       if (!stage.kinds[kind])
         continue;
-      const auto layers = double(stage.kinds[kind]);
+      auto layers = double(stage.kinds[kind]);
       sum.seconds += layers * kinds[kind].seconds;
       sum.bytes += layers * kinds[kind].bytes;
     }
@@ -317,7 +317,7 @@ DimsBound cost::boundQuickly(const CostModel &costs,
     return result;
   result.leastBytes = pipeline.maxBytes;
   result.infeasible = violatedLimit(pipeline, outer, costs.limits());
-  const double score = scoreOf(pipeline, outer, costs.limits(), goal);
+  double score = scoreOf(pipeline, outer, costs.limits(), goal);
   result.value = goal == Goal::Throughput ? score : -score;
   return result;
 }

@@ -33,7 +33,7 @@ static double weigh(const std::vector<double> &weights, const double *values) {
 /// Whether no choice uses more of `b` than of `a`, which has the same limit.
 static bool covers(const StrategyGraph &graph, const Resource &a,
                    const Resource &b) {
-  const size_t numStages = graph.stages().size();
+  size_t numStages = graph.stages().size();
   for (const GraphNode &node : graph.nodes()) {
     const std::vector<double> &values =
         a.kind == Resource::Kind::Bytes ? node.bytes : node.seconds;
@@ -80,7 +80,7 @@ Aim selection::aimAtSum(const StrategyGraph &graph) {
     aim.weights.push_back(double(stage.repeats));
   aim.resources = memoryResources(graph);
   // In decode a token waits for the micro-batches before it, in each stage.
-  const double slo = graph.costs().limits().latencySeconds;
+  double slo = graph.costs().limits().latencySeconds;
   const cost::Context &context = graph.context();
   if (context.isPrefill() || context.microBatches == 1 ||
       !(slo < std::numeric_limits<double>::infinity()))
@@ -126,7 +126,7 @@ static std::vector<int64_t> usesOf(const GraphNode &node,
 static std::vector<double> secondsOf(const GraphNode &node, const Aim &aim) {
   std::vector<double> seconds;
   for (size_t i = 0; i < node.seconds.size(); i += aim.weights.size()) {
-    const double sum = weigh(aim.weights, node.seconds.data() + i);
+    double sum = weigh(aim.weights, node.seconds.data() + i);
     seconds.push_back(
         sum <= aim.worthwhile ? sum : std::numeric_limits<double>::infinity());
   }
@@ -180,7 +180,7 @@ public:
   void use(size_t node, size_t begin, size_t end, std::vector<int64_t> of) {
     size_t user = node;
     if (!uses[node].empty()) {
-      const size_t count = of.size();
+      size_t count = of.size();
       user = addNode(node, std::vector<int64_t>(count));
       addEdge(node, user, tableOf(count, count, std::equal_to<>()));
     }
@@ -214,8 +214,8 @@ private:
 static void addLinks(const StrategyGraph &graph, ProblemWriter &writer) {
   std::map<std::pair<size_t, size_t>, std::vector<Link>> pairs;
   for (const Link &link : graph.links()) {
-    const bool isForward = link.a.node < link.b.node;
-    const Link ordered = isForward ? link : Link{link.b, link.a};
+    bool isForward = link.a.node < link.b.node;
+    Link ordered = isForward ? link : Link{link.b, link.a};
     pairs[{ordered.a.node, ordered.b.node}].push_back(ordered);
   }
   for (const auto &[pair, links] : pairs) {
@@ -235,8 +235,8 @@ static void addLinks(const StrategyGraph &graph, ProblemWriter &writer) {
 /// The moments of the graph as times behind the present ones.
 static void addActivations(const StrategyGraph &graph, double most,
                            ScaledProblem &scaled, ProblemWriter &writer) {
-  const Activations activations = activationsOf(graph);
-  const size_t first = scaled.resources.size();
+  Activations activations = activationsOf(graph);
+  size_t first = scaled.resources.size();
   for (const std::string &moment : activations.moments)
     scaled.resources.push_back(
         {"activations at " + moment, Resource::Kind::Bytes, {}, most});

@@ -22,11 +22,11 @@ StrategyGraph::StrategyGraph(const cost::CostModel &costs,
 
 cost::Pipeline StrategyGraph::pipeline(const Choice &choice) const {
   cost::Pipeline pipeline;
-  const size_t numStages = stageList.size();
+  size_t numStages = stageList.size();
   for (size_t stage = 0; stage < numStages; ++stage) {
     double seconds = 0, bytes = 0;
     for (size_t i = 0; i < nodeList.size(); ++i) {
-      const size_t at = size_t(choice[i]) * numStages + stage;
+      size_t at = size_t(choice[i]) * numStages + stage;
       seconds += nodeList[i].seconds[at];
       if (!nodeList[i].bytes.empty())
         bytes += nodeList[i].bytes[at];

@@ -85,7 +85,7 @@ void BaselineComputation::add(ExpertOrder order, const char *name,
       *std::max_element(replayed.peaks.begin(), replayed.peaks.end());
   if (!expertTimes)
     baseline.published = publishedBubble(order, pipeline.devices, ownTimes);
-  const bool isOwn = own.placement == pipeline.placement;
+  bool isOwn = own.placement == pipeline.placement;
   if (!expertTimes && isOwn) {
     Schedule schedule = scheduleOf(instance, *blocks, replayed, ownTimes);
     if (validate(instance, schedule))

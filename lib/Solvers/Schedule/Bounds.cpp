@@ -276,8 +276,8 @@ int64_t BoundComputation::leastTurn(int32_t device) const {
   for (int32_t i : births) {
     if (missing <= 0)
       break;
-    const int64_t bytes = graph.ops[i].birthBytes;
-    const int64_t whole = std::min<int64_t>(instance.copies(), missing / bytes);
+    int64_t bytes = graph.ops[i].birthBytes;
+    int64_t whole = std::min<int64_t>(instance.copies(), missing / bytes);
     turn += whole * works[i];
     missing -= whole * bytes;
     if (whole == instance.copies())
@@ -291,16 +291,16 @@ int64_t BoundComputation::leastTurn(int32_t device) const {
 int64_t BoundComputation::turnBound(int32_t device, const Ramp &ramp) const {
   std::vector<char> isFollowed(instance.period(), 0);
   for (int32_t k = instance.period(); k-- > 0;) {
-    const int32_t i = instance.order()[k];
+    int32_t i = instance.order()[k];
     for (const Arc &arc : instance.successors(i))
       isFollowed[i] |= isFollowed[arc.op] || isFill(arc.op, device);
   }
   int64_t work = 0, rest = std::numeric_limits<int64_t>::max();
   for (int32_t op = 0; op < instance.numOps(); ++op) {
-    const int32_t i = op % instance.period();
+    int32_t i = op % instance.period();
     if (!isFill(i, device))
       continue;
-    const int64_t time = graph.time(i, device);
+    int64_t time = graph.time(i, device);
     work += time;
     if (!isFollowed[i])
       rest = std::min(rest, windows.tails[op] - time);
@@ -381,7 +381,7 @@ Bounds BoundComputation::run() {
   for (int32_t d = 0; d < instance.numDevices(); ++d) {
     if (!graph.devices[d].memory)
       continue;
-    const Ramp ramp = rampOf(d);
+    Ramp ramp = rampOf(d);
     if (ramp.exists)
       bounds.memoryRamp = std::max(bounds.memoryRamp, rampBound(d, ramp));
     if (ramp.exists && isSmall)

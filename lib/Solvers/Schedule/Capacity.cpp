@@ -49,11 +49,11 @@ static void raise(LeastPeak &peak, const LeastPeak &other) {
 static std::vector<LeastPeak> leastPeaks(const Instance &instance,
                                          const std::vector<int32_t> &devices) {
   const PlanGraph &graph = instance.graph();
-  const int32_t count = instance.period();
+  int32_t count = instance.period();
   std::vector<LeastPeak> peaks(instance.numDevices()), ends(peaks);
   auto deviceOf = [&](int32_t i) { return devices[graph.ops[i].group]; };
   for (int32_t i = 0; i < count; ++i) {
-    const int64_t bytes = graph.ops[i].birthBytes;
+    int64_t bytes = graph.ops[i].birthBytes;
     if (deviceOf(i) < 0)
       continue;
     if (instance.freers(i).empty())
@@ -70,7 +70,7 @@ static std::vector<LeastPeak> leastPeaks(const Instance &instance,
   for (int32_t at = 0; at < count; ++at) {
     std::vector<LeastPeak> live(instance.numDevices());
     for (int32_t birth = 0; birth < count; ++birth) {
-      const int64_t bytes = graph.ops[birth].birthBytes;
+      int64_t bytes = graph.ops[birth].birthBytes;
       if (!bytes || deviceOf(birth) < 0 || (birth != at && !before[at][birth]))
         continue;
       const std::vector<int32_t> &freers = instance.freers(birth);
@@ -101,7 +101,7 @@ std::vector<int64_t>
 schedule::leastMemory(const Instance &instance,
                       const std::vector<int32_t> &devices) {
   std::vector<int64_t> bytes = sumParameters(instance, devices);
-  const std::vector<LeastPeak> peaks = leastPeaks(instance, devices);
+  std::vector<LeastPeak> peaks = leastPeaks(instance, devices);
   for (size_t d = 0; d < bytes.size(); ++d)
     bytes[d] += peaks[d].bytes();
   return bytes;
@@ -111,8 +111,8 @@ std::optional<Error>
 schedule::checkCapacity(const Instance &instance,
                         const std::vector<int32_t> &devices) {
   const PlanGraph &graph = instance.graph();
-  const std::vector<int64_t> parameters = sumParameters(instance, devices);
-  const std::vector<LeastPeak> peaks = leastPeaks(instance, devices);
+  std::vector<int64_t> parameters = sumParameters(instance, devices);
+  std::vector<LeastPeak> peaks = leastPeaks(instance, devices);
   for (int32_t d = 0; d < instance.numDevices(); ++d) {
     const std::optional<int64_t> &memory = graph.devices[d].memory;
     const LeastPeak &peak = peaks[d];

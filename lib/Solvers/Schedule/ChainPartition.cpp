@@ -21,7 +21,7 @@ using Prefixes = ChainPrefixes<int64_t>;
 /// `device` of the problem.
 static void addStage(const ChainProblem &problem, size_t device,
                      const Prefixes &before, Prefixes &after) {
-  const size_t numNodes = problem.bytes.size();
+  size_t numNodes = problem.bytes.size();
   // Of nodes [first, end), which shorter stages were asked for.
   size_t first = 0, last = 0;
   int64_t time = 0, bytes = 0;
@@ -36,7 +36,7 @@ static void addStage(const ChainProblem &problem, size_t device,
     }
     if (problem.memory[device] && bytes > *problem.memory[device])
       return std::nullopt;
-    const bool isCut = begin < end && end < numNodes;
+    bool isCut = begin < end && end < numNodes;
     return time + (isCut ? problem.cutTimes[end - 1] : 0);
   };
   addChainStage(
@@ -46,8 +46,7 @@ static void addStage(const ChainProblem &problem, size_t device,
 
 std::optional<ChainPartition>
 schedule::partitionChain(const ChainProblem &problem) {
-  const size_t numNodes = problem.bytes.size(),
-               numDevices = problem.times.size();
+  size_t numNodes = problem.bytes.size(), numDevices = problem.times.size();
   std::vector<Prefixes> states(numDevices + 1, Prefixes(numNodes));
   states[0].best[0] = 0;
   for (size_t d = 0; d < numDevices; ++d)
@@ -68,7 +67,7 @@ schedule::partitionChain(const ChainProblem &problem) {
 std::optional<KindsPartition>
 schedule::partitionChainOverKinds(const ChainProblem &problem,
                                   const std::vector<int32_t> &counts) {
-  const size_t numNodes = problem.bytes.size();
+  size_t numNodes = problem.bytes.size();
   // A state is how many devices of each kind are taken, the first kind fastest.
   std::vector<size_t> strides;
   size_t numStates = 1;
@@ -88,7 +87,7 @@ schedule::partitionChainOverKinds(const ChainProblem &problem,
   result.cut.bottleneck = states.back().best[numNodes];
   size_t end = numNodes, state = numStates - 1;
   while (state > 0) {
-    const int32_t kind = states[state].kind[end];
+    int32_t kind = states[state].kind[end];
     result.kinds.push_back(kind);
     result.cut.ends.push_back(int32_t(end));
     end = states[state].from[end];

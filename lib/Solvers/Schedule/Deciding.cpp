@@ -31,19 +31,18 @@ std::optional<int64_t> schedule::coarseUnit(const Incumbent &incumbent,
   if (!incumbent.exists() || incumbent.verdict().makespan / unit <= mostSteps)
     return unit;
   const Instance &instance = incumbent.instance();
-  const int64_t coarse =
+  int64_t coarse =
       (incumbent.verdict().makespan + coarseSteps - 1) / coarseSteps;
   std::vector<int64_t> work(instance.numMachines(), 0), left(work);
   for (int32_t i = 0; i < instance.period(); ++i) {
     const PlanOp &op = instance.graph().ops[i];
-    const int32_t device = instance.graph().groups[op.group].device;
-    const int64_t time = instance.graph().time(i, device);
-    const size_t machine =
-        size_t(device) * numMachineKinds + size_t(op.machine);
+    int32_t device = instance.graph().groups[op.group].device;
+    int64_t time = instance.graph().time(i, device);
+    size_t machine = size_t(device) * numMachineKinds + size_t(op.machine);
     work[machine] += time;
     left[machine] += time / coarse * coarse;
   }
-  const auto busiest = std::max_element(work.begin(), work.end());
+  auto busiest = std::max_element(work.begin(), work.end());
   if (double(left[busiest - work.begin()]) < leastLeft * double(*busiest))
     return std::nullopt;
   return coarse;
@@ -58,7 +57,7 @@ void schedule::decideRounded(
   for (int64_t round = 0; low < high && !incumbent.isProved(); ++round) {
     if (budget.isOver() || (budget.rounds() && round >= budget.rounds()))
       return;
-    const Answer answer = decide(asked * unit);
+    Answer answer = decide(asked * unit);
     if (answer == Answer::Unknown)
       return;
     if (answer == Answer::Yes) {

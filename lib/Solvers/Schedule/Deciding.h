@@ -62,8 +62,8 @@ void improveByDeciding(Incumbent &incumbent, const Budget &budget,
   };
   std::vector<int32_t> devices = instance.placement();
   if (instance.isPlaced()) {
-    const int64_t exact = unitOf(instance, devices);
-    const std::optional<int64_t> unit = coarseUnit(incumbent, exact);
+    int64_t exact = unitOf(instance, devices);
+    std::optional<int64_t> unit = coarseUnit(incumbent, exact);
     if (unit == exact)
       decideMakespans(incumbent, budget, exact, effort,
                       [&](int64_t makespan, int64_t own) {

@@ -67,7 +67,7 @@ Answer FittingOrder::place(size_t index) {
     return Answer::No;
   if (index == freeGroups.size())
     return orderPlaced();
-  const int32_t group = freeGroups[index];
+  int32_t group = freeGroups[index];
   auto canRunOn = [&](int32_t device) {
     for (int32_t i = 0; i < instance.period(); ++i)
       if (graph.ops[i].group == group && graph.time(i, device) < 0)
@@ -75,7 +75,7 @@ Answer FittingOrder::place(size_t index) {
     return true;
   };
   // Those with the most room first.
-  const std::vector<int64_t> taken = leastMemory(instance, devices);
+  std::vector<int64_t> taken = leastMemory(instance, devices);
   auto roomOf = [&](int32_t device) {
     return graph.devices[device].memory.value_or(INT64_MAX) - taken[device];
   };
@@ -101,7 +101,7 @@ Answer FittingOrder::place(size_t index) {
 Answer FittingOrder::orderPlaced() {
   deadEnds.clear();
   State state;
-  const int32_t numOps = instance.numOps(), period = instance.period();
+  int32_t numOps = instance.numOps(), period = instance.period();
   state.isDone.assign(numOps, 0);
   for (const PlanDevice &device : graph.devices)
     state.room.push_back(device.memory.value_or(INT64_MAX / 2));
@@ -119,7 +119,7 @@ Answer FittingOrder::orderPlaced() {
 }
 
 int64_t FittingOrder::growth(const State &state, int32_t op) const {
-  const int32_t first = op - op % instance.period();
+  int32_t first = op - op % instance.period();
   int64_t bytes = instance.at(op).birthBytes;
   for (int32_t freed : instance.at(op).frees)
     if (state.freersLeft[first + freed] == 1 &&
@@ -129,7 +129,7 @@ int64_t FittingOrder::growth(const State &state, int32_t op) const {
 }
 
 void FittingOrder::run(State &state, int32_t op) const {
-  const int32_t i = op % instance.period(), first = op - i;
+  int32_t i = op % instance.period(), first = op - i;
   state.isDone[op] = 1;
   state.order.push_back(op);
   state.ready.erase(std::find(state.ready.begin(), state.ready.end(), op));

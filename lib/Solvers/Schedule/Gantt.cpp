@@ -94,11 +94,11 @@ static void drawOps(std::string &text, const Instance &instance,
   std::map<int32_t, std::string> numbers;
   for (int32_t op = 0; op < instance.numOps(); ++op) {
     const PlanOp &planOp = instance.at(op);
-    const int64_t start = schedule.starts[op];
-    const double x = margin + double(start) * scale,
-                 width = double(schedule.end(instance, op) - start) * scale;
-    const int32_t row = rows[schedule.deviceOf(instance, op) * numMachineKinds +
-                             int32_t(planOp.machine)];
+    int64_t start = schedule.starts[op];
+    double x = margin + double(start) * scale,
+           width = double(schedule.end(instance, op) - start) * scale;
+    int32_t row = rows[schedule.deviceOf(instance, op) * numMachineKinds +
+                       int32_t(planOp.machine)];
     append(paths[colourOf(planOp)], "M%s %.0fh%sv%.0fh-%sz", shorten(x).c_str(),
            top + row * rowHeight, shorten(width).c_str(), rowHeight - 2,
            shorten(width).c_str());
@@ -150,7 +150,7 @@ static int64_t tickOf(int64_t length) {
   int64_t power = 1;
   while (length / power >= 100)
     power *= 10;
-  const int64_t steps = length / power;
+  int64_t steps = length / power;
   return power * (steps < 10 ? 1 : steps < 20 ? 2 : steps < 50 ? 5 : 10);
 }
 
@@ -159,10 +159,10 @@ static void drawAxis(std::string &text, int64_t length, double top,
                      double scale) {
   append(text, "<path stroke=\"#555\" fill=\"none\" d=\"M%.0f %.0fH%s", margin,
          top, shorten(margin + double(length) * scale).c_str());
-  const int64_t tick = tickOf(length);
+  int64_t tick = tickOf(length);
   std::string numbers;
   for (int64_t time = 0; time <= length; time += tick) {
-    const std::string x = shorten(margin + double(time) * scale);
+    std::string x = shorten(margin + double(time) * scale);
     append(text, "M%s %.0fv4", x.c_str(), top);
     append(numbers, "<tspan x=\"%s\">%lld</tspan>", x.c_str(),
            static_cast<long long>(time));

@@ -28,17 +28,17 @@ void LeastMemory::improve(Incumbent &incumbent, const Budget &budget) {
     return;
   // In the order of the graph, which is mostly the least, and large graphs have
   // no more.
-  const Schedule sequential =
+  Schedule sequential =
       scheduleSequentially(instance, incumbent.schedule().devices);
   if (validate(instance, sequential))
     incumbent.offer(sequential, name());
   int64_t low = incumbent.bound();
   bool isRefuted = true; // what is below `low`
   while (low < incumbent.value() && !budget.isOver()) {
-    const int64_t middle = low + (incumbent.value() - low) / 2;
-    const Instance limited = instance.withAtMost(middle);
+    int64_t middle = low + (incumbent.value() - low) / 2;
+    Instance limited = instance.withAtMost(middle);
     std::optional<Schedule> schedule;
-    const Answer answer = FittingOrder(limited, budget).find(schedule);
+    Answer answer = FittingOrder(limited, budget).find(schedule);
     if (answer == Answer::Yes && incumbent.offer(*schedule, name()))
       continue;
     isRefuted &= answer == Answer::No;

@@ -147,7 +147,7 @@ static int64_t nodesOf(int64_t effort, const Budget &budget, int64_t size) {
   constexpr int64_t sizePerRound = 200, most = 1'000'000'000;
   if (!budget.rounds())
     return effort;
-  const int64_t rounds = std::min(budget.rounds(), most);
+  int64_t rounds = std::min(budget.rounds(), most);
   return std::min(effort, rounds * sizePerRound / std::max<int64_t>(1, size));
 }
 
@@ -157,7 +157,7 @@ void MipBackend::improve(Incumbent &incumbent, const Budget &budget) {
   // at all. Then the whole is asked.
   constexpr double partOfImages = 0.2;
   constexpr int64_t nodesOfWhole = 100; ///< for one of the images
-  const std::optional<std::vector<int32_t>> image =
+  std::optional<std::vector<int32_t>> image =
       findMirror(incumbent.instance().graph());
   improveByDeciding(
       incumbent, budget, nodes, [&](const auto &model, int64_t effort) {

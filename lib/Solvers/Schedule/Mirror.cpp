@@ -37,8 +37,8 @@ static bool isAutomorphism(const PlanGraph &graph,
   std::vector<int64_t> parameters(graph.devices.size(), 0);
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     const PlanOp &op = graph.ops[i], &other = graph.ops[image[i]];
-    const int32_t device = graph.groups[op.group].device;
-    const int32_t to = graph.groups[other.group].device;
+    int32_t device = graph.groups[op.group].device;
+    int32_t to = graph.groups[other.group].device;
     if (device < 0 || to < 0)
       return false;
     if (imageOfDevice[device] < 0)

@@ -71,7 +71,7 @@ void OrderSearch::improve(Incumbent &incumbent, const Budget &budget) {
   Rng rng(seed);
   int64_t rounds = budget.rounds() ? budget.rounds() : standardRounds;
   // A cycle cools from `hot` to a tenth of it.
-  const int64_t cycle = 30'000;
+  int64_t cycle = 30'000;
   std::optional<OrderState> state;
   std::vector<int32_t> path;
   double hot = 0;

@@ -157,7 +157,7 @@ void OrderState::findRulers() {
   rulers.assign(instance.numDevices(), unknown);
   auto rule = [&](int32_t device, int32_t i) {
     int32_t &ruler = rulers[device];
-    const int32_t machine = machines[i];
+    int32_t machine = machines[i];
     // What takes no time may end when the next one starts, or sooner.
     if (!times[i] || machine / numMachineKinds != device ||
         (ruler != unknown && ruler != machine))
@@ -166,7 +166,7 @@ void OrderState::findRulers() {
       ruler = machine;
   };
   for (int32_t i = 0; i < instance.period(); ++i) {
-    const int32_t device = devices[graph.ops[i].group];
+    int32_t device = devices[graph.ops[i].group];
     if (!graph.ops[i].birthBytes || !graph.devices[device].memory)
       continue;
     if (rulers[device] != none)
@@ -180,12 +180,12 @@ void OrderState::findRulers() {
 bool OrderState::fitsInOrder(int32_t ruler, int32_t last) {
   const PlanGraph &graph = instance.graph();
   const std::vector<int32_t> &order = sequences[ruler];
-  const int32_t period = instance.period();
+  int32_t period = instance.period();
   int64_t room = rooms[ruler / numMachineKinds];
   int32_t k = 0;
   for (; k <= last && room >= 0; ++k) {
-    const int32_t op = order[k], i = op % period;
-    const int64_t bytes = graph.ops[i].birthBytes;
+    int32_t op = order[k], i = op % period;
+    int64_t bytes = graph.ops[i].birthBytes;
     if (bytes && (instance.freers(i).empty() ||
                   lives[op].freed < int32_t(instance.freers(i).size()))) {
       lives[op].isBorn = true;
@@ -200,7 +200,7 @@ bool OrderState::fitsInOrder(int32_t ruler, int32_t last) {
     }
   }
   while (k-- > 0) {
-    const int32_t op = order[k], i = op % period;
+    int32_t op = order[k], i = op % period;
     lives[op] = {};
     for (int32_t birth : graph.ops[i].frees)
       lives[op - i + birth] = {};
@@ -252,7 +252,7 @@ std::optional<int64_t> OrderState::tryMove(const Move &move, int64_t limit) {
     first = std::min(first, ranks[order[k]]);
   applyTo(order, move);
   link(order, low, high);
-  const bool isRuled = rulers[move.machine / numMachineKinds] == move.machine;
+  bool isRuled = rulers[move.machine / numMachineKinds] == move.machine;
   bool isGood = (!isRuled || fitsInOrder(move.machine, high)) &&
                 retimeFrom(first, limit) && newLength <= limit && fitsMemory();
   applyTo(order, {move.machine, move.to, move.from});

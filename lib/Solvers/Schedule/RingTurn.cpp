@@ -21,8 +21,8 @@ static int64_t timeOf(const PlanGraph &graph, int32_t op) {
 
 /// What the edge takes, whose ends have a device each.
 static int64_t transferOf(const PlanGraph &graph, const PlanEdge &edge) {
-  const bool isLocal = graph.groups[graph.ops[edge.from].group].device ==
-                       graph.groups[graph.ops[edge.to].group].device;
+  bool isLocal = graph.groups[graph.ops[edge.from].group].device ==
+                 graph.groups[graph.ops[edge.to].group].device;
   return isLocal ? 0 : graph.link.time(edge.bytes);
 }
 
@@ -44,7 +44,7 @@ ErrorOr<RingFrame> schedule::makeRingFrame(const PlanGraph &graph,
                                            int32_t groups, bool isStaggered) {
   if (std::optional<Error> error = checkNumOps(graph.ops.size(), groups))
     return *error;
-  const auto count = int32_t(graph.ops.size());
+  auto count = int32_t(graph.ops.size());
   std::vector<char> isSource(size_t(count), true), isSink(isSource);
   for (const PlanEdge &edge : graph.edges)
     isSource[edge.to] = isSink[edge.from] = false;
@@ -53,7 +53,7 @@ ErrorOr<RingFrame> schedule::makeRingFrame(const PlanGraph &graph,
   turn.edges.clear();
   std::vector<ReturnEdge> returns;
   for (int32_t g = 0; g < groups; ++g) {
-    const int32_t begin =
+    int32_t begin =
         isStaggered ? operatorAfter(graph, double(g) / double(groups)) : 0;
     // Operators from `begin` on are those of the token of the turn before.
     auto lag = [&](int32_t op) { return op >= begin && begin > 0 ? 1 : 0; };
@@ -141,7 +141,7 @@ TurnPaths::TurnPaths(const RingFrame &frame, const MachineOrders &orders)
     for (const Arc &arc : instance.successors(sorted[k]))
       if (!--waitsFor[arc.op])
         sorted.push_back(arc.op);
-    if (const int32_t op = next[sorted[k]]; op >= 0 && !--waitsFor[op])
+    if (int32_t op = next[sorted[k]]; op >= 0 && !--waitsFor[op])
       sorted.push_back(op);
   }
   std::vector<char> isReached(instance.numOps(), false);
@@ -154,7 +154,7 @@ TurnPaths::TurnPaths(const RingFrame &frame, const MachineOrders &orders)
 
 void TurnPaths::relax(std::vector<int64_t> &starts) const {
   for (int32_t op : sorted) {
-    const int64_t end = starts[op] + times[op];
+    int64_t end = starts[op] + times[op];
     for (const Arc &arc : instance.successors(op))
       starts[arc.op] =
           std::max(starts[arc.op],
@@ -177,7 +177,7 @@ std::optional<RingTurn> TurnPaths::pathsFor(int64_t period,
       return std::nullopt;
     std::vector<std::pair<int32_t, int64_t>> raised;
     for (const ReturnEdge &edge : returns) {
-      const int64_t least =
+      int64_t least =
           turn.starts[edge.from] + times[edge.from] - edge.turns * period;
       if (least > turn.starts[edge.to])
         raised.push_back({edge.to, least});
@@ -197,7 +197,7 @@ std::optional<RingTurn> schedule::planTurn(const RingFrame &frame,
                                            const MachineOrders &orders,
                                            int64_t limit,
                                            const Budget *budget) {
-  const TurnPaths paths(frame, orders);
+  TurnPaths paths(frame, orders);
   if (paths.isCyclic())
     return std::nullopt;
   int64_t low = 1, high = 1;
@@ -209,7 +209,7 @@ std::optional<RingTurn> schedule::planTurn(const RingFrame &frame,
     high = std::min(high, limit - 1);
   std::optional<RingTurn> best = paths.pathsFor(high, budget);
   while (best && low < high) {
-    const int64_t middle = low + (high - low) / 2;
+    int64_t middle = low + (high - low) / 2;
     if (std::optional<RingTurn> shorter = paths.pathsFor(middle, budget)) {
       best = std::move(shorter);
       high = middle;
@@ -232,7 +232,7 @@ int64_t schedule::leastTurn(const PlanGraph &graph, int32_t groups) {
     behind[edge.from].push_back(edge);
   int64_t least = 1;
   for (int32_t op : graph.topologicalOrder()) {
-    const int64_t end = ends[op] + timeOf(graph, op);
+    int64_t end = ends[op] + timeOf(graph, op);
     int64_t &busy =
         work[graph.groups[graph.ops[op].group].device * numMachineKinds +
              int32_t(graph.ops[op].machine)];

@@ -33,8 +33,8 @@ Schedule schedule::scheduleInOrder(const Instance &instance,
   schedule.starts.assign(instance.numOps(), 0);
   int64_t now = 0;
   for (int32_t op : order) {
-    const int32_t i = op % instance.period(), first = op - i;
-    const int32_t device = schedule.deviceOf(instance, op);
+    int32_t i = op % instance.period(), first = op - i;
+    int32_t device = schedule.deviceOf(instance, op);
     int64_t start = now;
     for (const Arc &arc : instance.predecessors(i))
       if (schedule.deviceOf(instance, first + arc.op) != device)

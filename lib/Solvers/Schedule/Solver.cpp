@@ -98,7 +98,7 @@ static void shorten(const Instance &instance, const SolverOptions &options,
                     const Budget &budget, SolverResult &least) {
   if (budget.isOver())
     return;
-  const Instance limited = instance.withAtMost(least.value);
+  Instance limited = instance.withAtMost(least.value);
   SolverOptions own = options;
   own.objective = Objective::Makespan;
   own.timeLimit = options.timeLimit > 0 ? budget.secondsLeft() : 0;

@@ -74,7 +74,7 @@ schedule::planSteadyState(const Instance &instance,
   steady.leastPeriod = std::max(unit, leastPeriod(*single, devices));
   // Each slot looks at each operator, however few times that may start.
   constexpr int64_t looksPerStep = 16;
-  const int64_t slots = steady.leastPeriod / unit;
+  int64_t slots = steady.leastPeriod / unit;
   if (slots > mostSlots || slots * instance.period() > looksPerStep * mostSteps)
     return std::nullopt;
   if (ring)
@@ -97,7 +97,7 @@ schedule::planSteadyState(const Instance &instance,
       for (int64_t halves : {0, 1, 2, 4, 8})
         latencies.push_back(roundUp(shortest + halves * steady.period / 2));
     for (int64_t latency : latencies) {
-      const StepModel model(*single, devices, latency, unit, steady.period);
+      StepModel model(*single, devices, latency, unit, steady.period);
       if (model.isRefuted())
         continue;
       if (model.numSteps() > mostSteps || budget.isOver())

@@ -67,7 +67,7 @@ int64_t schedule::unitOf(const Instance &instance,
 
 std::optional<Between> StepGrid::runOf(int32_t op, int64_t length,
                                        int64_t time) const {
-  const Between run = {at(op, time), at(op, time - length)};
+  Between run = {at(op, time), at(op, time - length)};
   if (run.from == neverStep || run.until == alwaysStep)
     return std::nullopt;
   return run;
@@ -110,12 +110,12 @@ StepModel::StepModel(const Instance &instance,
 
 std::vector<Step>
 StepModel::stepsWithImage(const std::vector<int32_t> &image) const {
-  const auto count = size_t(numSteps());
+  auto count = size_t(numSteps());
   std::vector<Step> first(count);
   std::iota(first.begin(), first.end(), Step(0));
   for (int32_t op = 0; op < instance.numOps(); ++op) {
-    const int32_t i = op % instance.period();
-    const auto [begin, end] = grid.stepsOf(op);
+    int32_t i = op % instance.period();
+    auto [begin, end] = grid.stepsOf(op);
     [[maybe_unused]] const auto [other, otherEnd] =
         grid.stepsOf(op - i + image[i]);
     assert(end - begin == otherEnd - other && "images have one window");

@@ -35,7 +35,7 @@ static void note(Changes &changes, const std::vector<int64_t> &before,
 static std::vector<Changes> findChanges(const Graph &graph) {
   std::vector<Changes> changes(graph.slack.size() + 1);
   for (const GraphNode &node : graph.nodes) {
-    const std::vector<int64_t> none(node.size(), 0);
+    std::vector<int64_t> none(node.size(), 0);
     for (size_t i = 0; i < node.loads.size(); ++i) {
       const Load &load = node.loads[i];
       bool follows = i > 0 && node.loads[i - 1].end == load.begin;

@@ -52,10 +52,10 @@ std::vector<double> Descent::meanUsage(double bound, double part) const {
   // What costs a twentieth of a node more is taken an e-th as often; in the
   // end, what costs a two-hundredth.
   constexpr double least = 1e-300;
-  const double share = 0.05 * std::pow(0.1, part);
-  const double scale =
+  double share = 0.05 * std::pow(0.1, part);
+  double scale =
       std::max(least, share * std::abs(bound) / double(network.numNodes()));
-  const std::vector<double> above = trees.rises(unary);
+  std::vector<double> above = trees.rises(unary);
   std::vector<double> usage(network.numTimes() + 1, 0.0), weights;
   for (size_t i = 0; i < network.numNodes(); ++i) {
     double sum = 0;
@@ -92,7 +92,7 @@ void Descent::step(Incumbent &incumbent, double hurry) {
     prices.setAll(firstPrice);
   unary = pricedCosts();
   sweep(/*forward=*/true, incumbent);
-  const double bound = sweep(/*forward=*/false, incumbent);
+  double bound = sweep(/*forward=*/false, incumbent);
   visited += workOfStep();
   if (!started) {
     firstPrice *= 2;
@@ -100,11 +100,11 @@ void Descent::step(Incumbent &incumbent, double hurry) {
     return;
   }
   // Rates fall twice where both are looked for, the bound last.
-  const bool isForBound = forBound && done >= partForSolutions;
-  const double part = !forBound ? done
-                      : isForBound
-                          ? (done - partForSolutions) / (1 - partForSolutions)
-                          : done / partForSolutions;
+  bool isForBound = forBound && done >= partForSolutions;
+  double part = !forBound ? done
+                : isForBound
+                    ? (done - partForSolutions) / (1 - partForSolutions)
+                    : done / partForSolutions;
   double rate = firstRate * std::pow(lastRate / firstRate, part);
   ++steps;
   done = std::min(1.0, std::max(done + 1 / double(numSteps), hurry));
@@ -112,6 +112,6 @@ void Descent::step(Incumbent &incumbent, double hurry) {
     return;
   if (isForBound)
     return prices.adapt(meanUsage(bound, part), rate);
-  const std::vector<int64_t> usage = computeUsage(network, decoded);
+  std::vector<int64_t> usage = computeUsage(network, decoded);
   prices.adapt(std::vector<double>(usage.begin(), usage.end()), rate);
 }

@@ -150,9 +150,9 @@ void Elimination::plan(const std::vector<int32_t> &region, size_t mostEntries,
 
 const double *Elimination::tableBetween(const Network::Edge &edge,
                                         int32_t place, int32_t other) {
-  const Span<const int32_t> rows = domainOf(place), columns = domainOf(other);
+  Span<const int32_t> rows = domainOf(place), columns = domainOf(other);
   const double *table = network.tableFrom(edge, order[place]);
-  const size_t width = network.sizes[order[other]];
+  size_t width = network.sizes[order[other]];
   if (rows.size() == size_t(network.sizes[order[place]]) &&
       columns.size() == width)
     return table;
@@ -182,8 +182,8 @@ void Elimination::addBoundary(const std::vector<double> &unary,
   for (size_t p = 0; p < n; ++p) {
     buckets[p].clear();
     int32_t node = order[p];
-    const Span<const int32_t> domain = domainOf(int32_t(p));
-    const size_t width = network.sizes[node];
+    Span<const int32_t> domain = domainOf(int32_t(p));
+    size_t width = network.sizes[node];
     costs[p].clear();
     for (int32_t s : domain)
       costs[p].push_back(unary[network.first[node] + s]);
@@ -305,7 +305,7 @@ int32_t Elimination::choose(int32_t place) const {
     for (const Factor &factor : buckets[place]) {
       size_t index = x;
       for (size_t d = 1; d < factor.scope.size(); ++d) {
-        const int32_t other = factor.scope[d];
+        int32_t other = factor.scope[d];
         index = index * domainOf(other).size() + chosen[other];
       }
       sum += factor.table[index];

@@ -62,7 +62,7 @@ CostTable ExportedProblem::makeTable(size_t table) const {
                         problem.costs[table].end());
     return result;
   }
-  const size_t edge = table - numNodes();
+  size_t edge = table - numNodes();
   Span<const int32_t> members = problem.edgeNodes[edge];
   // How far a step of each node goes in the costs of the edge.
   std::vector<size_t> strides(result.nodes.size(), 0);
@@ -101,7 +101,7 @@ ExportedProblem::ExportedProblem(const Problem &problem) : problem(problem) {
 void ExportedProblem::findCapacities() {
   if (!problem.usageLimit)
     return;
-  const CompressedTimes times(problem);
+  CompressedTimes times(problem);
   // What begins and, negative, ends at each time; then what is there.
   struct Change {
     Int128 least = 0, most = 0, sum = 0;
@@ -179,7 +179,7 @@ std::optional<Error> solve::exportProblem(const Problem &problem,
   if (chooseScaling(problem, /*pays=*/false).forbiddenFrom != infiniteCost)
     return Error{"finite costs sum to as much as an infinite one, 10^18: no "
                  "other format tells them apart"};
-  const ExportedProblem exported(problem);
+  ExportedProblem exported(problem);
   TextStream text(sink);
   if (format == ExportFormat::Mps) {
     writeMps(exported, text);

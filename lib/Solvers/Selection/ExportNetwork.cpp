@@ -82,7 +82,7 @@ static void writeWcspTable(const ExportedProblem &problem,
 }
 
 void solve::writeWcsp(const ExportedProblem &problem, TextStream &text) {
-  const NetworkVariables variables(problem);
+  NetworkVariables variables(problem);
   size_t largest = 1;
   for (size_t i = 0; i < variables.count(); ++i)
     largest = std::max(largest, variables.valuesOf(i));
@@ -98,7 +98,7 @@ void solve::writeWcsp(const ExportedProblem &problem, TextStream &text) {
   for (size_t v = 0; v < variables.links.size(); ++v) {
     auto [node, strategy] = variables.links[v];
     size_t size = problem.size(node);
-    const std::vector<int64_t> costs = linkCosts(size, strategy);
+    std::vector<int64_t> costs = linkCosts(size, strategy);
     text << "2 " << node << " " << problem.numNodes() + v << " 0 " << size
          << "\n";
     for (size_t i = 0; i < costs.size(); ++i)
@@ -205,7 +205,7 @@ void CfnWriter::write() {
   }
   text << "},\n\"functions\": {";
   for (size_t t = 0; t < problem.numTables(); ++t) {
-    const CostTable table = problem.makeTable(t);
+    CostTable table = problem.makeTable(t);
     addCosts(table.nodes, table.costs);
   }
   for (size_t v = 0; v < variables.links.size(); ++v) {

@@ -54,7 +54,7 @@ MpsWriter::MpsWriter(const ExportedProblem &problem, TextStream &text)
     : problem(problem), text(text), alone(problem.numNodes()),
       places(problem.numNodes()) {
   for (size_t t = 0; t < problem.numTables(); ++t) {
-    const std::vector<int32_t> scope = problem.scope(t);
+    std::vector<int32_t> scope = problem.scope(t);
     if (scope.empty())
       constant += problem.makeTable(t).costs[0];
     if (scope.size() == 1)
@@ -67,7 +67,7 @@ MpsWriter::MpsWriter(const ExportedProblem &problem, TextStream &text)
 std::vector<int64_t> MpsWriter::costsOf(size_t node) const {
   std::vector<int64_t> costs(problem.size(node), 0);
   for (size_t t : alone[node]) {
-    const CostTable table = problem.makeTable(t);
+    CostTable table = problem.makeTable(t);
     for (size_t s = 0; s < costs.size(); ++s)
       costs[s] = std::min(infiniteCost,
                           costs[s] + std::min(infiniteCost, table.costs[s]));
@@ -82,7 +82,7 @@ void MpsWriter::addRows() {
   for (size_t t = 0; t < problem.capacities.size(); ++t)
     text << " L memory" << t << "\n E change" << t << "\n";
   for (size_t t = problem.numNodes(); t < problem.numTables(); ++t) {
-    const std::vector<int32_t> scope = problem.scope(t);
+    std::vector<int32_t> scope = problem.scope(t);
     for (size_t d = 0; scope.size() > 1 && d < scope.size(); ++d)
       for (size_t s = 0; s < problem.size(scope[d]); ++s) {
         text << " E ";
@@ -95,10 +95,10 @@ void MpsWriter::addRows() {
 void MpsWriter::addStrategies() {
   text << "COLUMNS\n M1 'MARKER' 'INTORG'\n";
   for (size_t i = 0; i < problem.numNodes(); ++i) {
-    const std::vector<int64_t> costs = costsOf(i);
+    std::vector<int64_t> costs = costsOf(i);
     auto [begin, end] = problem.liveAt(i);
     for (size_t s = 0; s < costs.size(); ++s) {
-      const std::string column =
+      std::string column =
           " x" + std::to_string(i) + "_" + std::to_string(s) + " ";
       text << column << "one" << i << " 1\n";
       if (costs[s] && costs[s] < infiniteCost)
@@ -108,7 +108,7 @@ void MpsWriter::addStrategies() {
         addLink(place.table, place.d, s);
         text << " -1\n";
       }
-      const int64_t usage = begin < end ? problem.extraUsage(i, s) : 0;
+      int64_t usage = begin < end ? problem.extraUsage(i, s) : 0;
       if (usage)
         text << column << "change" << begin << " " << usage << "\n";
       if (usage && size_t(end) < problem.capacities.size())
@@ -120,12 +120,12 @@ void MpsWriter::addStrategies() {
 
 void MpsWriter::addEntries() {
   for (size_t t = problem.numNodes(); t < problem.numTables(); ++t) {
-    const CostTable table = problem.makeTable(t);
+    CostTable table = problem.makeTable(t);
     if (table.nodes.size() < 2)
       continue;
     std::vector<size_t> digits(table.nodes.size(), 0);
     for (size_t i = 0; i < table.costs.size(); ++i) {
-      const std::string column =
+      std::string column =
           " y" + std::to_string(t) + "_" + std::to_string(i) + " ";
       if (table.costs[i] < infiniteCost) {
         if (table.costs[i])
@@ -161,7 +161,7 @@ void MpsWriter::addRightSides() {
       text << " RHS memory" << t << " " << slack << "\n";
   text << "BOUNDS\n";
   for (size_t i = 0; i < problem.numNodes(); ++i) {
-    const std::vector<int64_t> costs = costsOf(i);
+    std::vector<int64_t> costs = costsOf(i);
     for (size_t s = 0; s < costs.size(); ++s)
       text << " UP BND x" << i << "_" << s
            << (costs[s] < infiniteCost ? " 1\n" : " 0\n");

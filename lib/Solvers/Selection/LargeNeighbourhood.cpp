@@ -110,11 +110,11 @@ void LargeNeighbourhood::drawDomains(size_t most) {
   for (int32_t i : region) {
     ranked.clear();
     for (int32_t s = 0; s < network.sizes[i]; ++s) {
-      const double rise =
+      double rise =
           rises[network.first[i] + s] * std::exp(chance * (2 * rng.real() - 1));
       ranked.push_back({s == best.assignment[i] ? -1 : rise, s});
     }
-    const size_t kept = std::min(most, ranked.size());
+    size_t kept = std::min(most, ranked.size());
     std::partial_sort(ranked.begin(), ranked.begin() + kept, ranked.end());
     std::vector<int32_t> &strategies = domains.strategies;
     for (size_t k = 0; k < kept; ++k)
@@ -128,7 +128,7 @@ void LargeNeighbourhood::drawDomains(const Assignment &partner) {
   domains.strategies.clear();
   domains.first.assign(1, 0);
   for (int32_t i : region) {
-    const auto [low, high] = std::minmax(best.assignment[i], partner[i]);
+    auto [low, high] = std::minmax(best.assignment[i], partner[i]);
     domains.strategies.insert(domains.strategies.end(), {low, high});
     domains.first.push_back(domains.strategies.size());
   }
@@ -259,8 +259,8 @@ bool LargeNeighbourhood::move() {
   constexpr double caps[] = {2e4, 5e4, 1e5, 2e5, 4e5};
   candidate = best.assignment;
   // Few strategies of many nodes, or all of some; without cycles, all of many.
-  const int kind = int(rng.below(8));
-  const bool forest = kind < 2, few = kind < 4 && !forest && !rises.empty();
+  int kind = int(rng.below(8));
+  bool forest = kind < 2, few = kind < 4 && !forest && !rises.empty();
   const Assignment *partner = nullptr;
   if (kind == 4 && !partners.empty())
     partner = &partners[rng.below(partners.size())];

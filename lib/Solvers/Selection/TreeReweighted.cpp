@@ -74,7 +74,7 @@ std::vector<double>
 TreeReweighted::rises(const std::vector<double> &unary) const {
   std::vector<double> result = unary;
   for (size_t i = 0; i < network.numNodes(); ++i) {
-    const size_t k = network.sizes[i];
+    size_t k = network.sizes[i];
     double *own = result.data() + network.first[i];
     for (const Network::Link &link : network.linksOf(int32_t(i))) {
       const double *incoming =
@@ -82,7 +82,7 @@ TreeReweighted::rises(const std::vector<double> &unary) const {
       for (size_t x = 0; x < k; ++x)
         own[x] += incoming[x];
     }
-    const double least = *std::min_element(own, own + k);
+    double least = *std::min_element(own, own + k);
     for (size_t x = 0; x < k; ++x)
       own[x] -= least;
   }
