@@ -31,7 +31,7 @@ static Value gelu(LoopBuilder &b, Value x, Value sigmoidal) {
 static Value geluArgument(LoopBuilder &b, Value x) {
   Value square = multiply(b, x, x);
   Value factor = add(b, real(b, 1), multiply(b, square, real(b, 0.044715)));
-  Value root = real(b, ::llvm::numbers::sqrt2 * ::llvm::numbers::inv_sqrtpi);
+  Value root = real(b, llvm::numbers::sqrt2 * llvm::numbers::inv_sqrtpi);
   return multiply(b, multiply(b, x, factor), root);
 }
 
@@ -47,7 +47,7 @@ static Value apply(LoopBuilder &b, Value x, ActivationAttr activation) {
   case ActivationKind::Silu:
     return silu(b, x, activation.getAlpha().convertToDouble());
   case ActivationKind::Gelu: {
-    Value root = real(b, 1 / ::llvm::numbers::sqrt2);
+    Value root = real(b, 1 / llvm::numbers::sqrt2);
     return gelu(b, x, math::ErfOp::create(b, multiply(b, x, root)));
   }
   case ActivationKind::GeluTanh:

@@ -141,7 +141,7 @@ DictionaryAttr RunWriter::describe(StringRef name, RankedTensorType type,
                                    int64_t dim) {
   lowered::Slice slice = lowered::Slice::whole(name, type);
   if (dim >= 0) {
-    const int64_t block = type.getDimSize(dim) / target.tp;
+    int64_t block = type.getDimSize(dim) / target.tp;
     lowered::Coordinates blocks;
     for (int64_t i : llvm::seq(target.tp))
       blocks.push_back({{i * block, block}});
@@ -170,8 +170,8 @@ Value RunWriter::addArgument(StringRef name, ArrayRef<int64_t> shape,
 Held &RunWriter::find(Value old, Layout wanted) {
   auto [it, isNew] = held.try_emplace(old);
   if (isNew) {
-    const int64_t columns = staticSize(old, 1);
-    const std::string name = "x" + std::to_string(argumentAttributes.size());
+    int64_t columns = staticSize(old, 1);
+    std::string name = "x" + std::to_string(argumentAttributes.size());
     it->second.layout = wanted;
     it->second.parts = {
         addArgument(name, {target.rows, columns}, shardedDim(wanted))};
@@ -220,7 +220,7 @@ Value RunWriter::weightPart(Value weight, size_t part, int64_t size,
     if (succeeded(source) && part < source->parts.size())
       tensor = source->parts[part].pattern;
   }
-  const bool isWhole = size == staticSize(weight, rankOf(weight) - 1);
+  bool isWhole = size == staticSize(weight, rankOf(weight) - 1);
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(weight.getType()).getShape());
   shape.back() = size;
@@ -235,11 +235,11 @@ Value RunWriter::weightPart(Value weight, size_t part, int64_t size,
 Values RunWriter::product(Operation *op, Value input, Value weight, Value bias,
                           ArrayRef<int64_t> columns, bool isEven) {
   auto shardable = cast<ShardableOpInterface>(op);
-  const Dim dim = shardable.getShardingDim().value_or(Dim::None);
-  const std::string name = shardable.getShardingName().str();
+  Dim dim = shardable.getShardingDim().value_or(Dim::None);
+  std::string name = shardable.getShardingName().str();
   Layout in = Layout::R, out = Layout::R;
   int64_t weightDim = -1, biasDim = -1;
-  const int64_t inner = staticSize(weight, 0);
+  int64_t inner = staticSize(weight, 0);
   auto allDivide = [&] {
     return llvm::all_of(columns, [&](int64_t size) {
       return divides(op->getLoc(), name, size);
@@ -267,9 +267,9 @@ Values RunWriter::product(Operation *op, Value input, Value weight, Value bias,
 
 Layout RunWriter::layoutOf(NormOpInterface norm) {
   auto shardable = cast<ShardableOpInterface>(norm.getOperation());
-  const Dim dim = shardable.getShardingDim().value_or(Dim::None);
-  const std::string name = shardable.getShardingName().str();
-  const int64_t columns = staticSize(norm.getNormed().get(), 1);
+  Dim dim = shardable.getShardingDim().value_or(Dim::None);
+  std::string name = shardable.getShardingName().str();
+  int64_t columns = staticSize(norm.getNormed().get(), 1);
   if (dim == Dim::Zero && divides(norm.getLoc(), name, target.rows))
     return Layout::T;
   if (dim == Dim::One && divides(norm.getLoc(), name, columns))
@@ -290,12 +290,12 @@ Value RunWriter::sum(Value lhs, Value rhs, Layout layout) {
 /// A norm, all of whose values have one layout. The sum with the residual is
 /// annotated before it is read.
 void RunWriter::writeNorm(NormOpInterface norm) {
-  const Layout layout = layoutOf(norm);
-  const int64_t dim = layout == Layout::H ? 0 : -1;
+  Layout layout = layoutOf(norm);
+  int64_t dim = layout == Layout::H ? 0 : -1;
   auto vector = [&](Value weight) -> Value {
     if (!weight)
       return {};
-    const int64_t size = staticSize(weight, 0);
+    int64_t size = staticSize(weight, 0);
     return lay(weightPart(weight, 0, size, dim), dim, true);
   };
   Value x = find(norm.getNormed().get(), layout).parts.front();
@@ -303,7 +303,7 @@ void RunWriter::writeNorm(NormOpInterface norm) {
   if (OpOperand *added = norm.getAddedResidual())
     residual = find(added->get(), layout).parts.front();
   auto rms = dyn_cast<RmsNormOp>(norm.getOperation());
-  const bool isFirst = rms && rms.getNormFirst();
+  bool isFirst = rms && rms.getNormFirst();
   if (residual && !isFirst)
     x = sum(x, residual, layout);
   Value read = annotate(x, layout, true), made;
@@ -322,9 +322,9 @@ void RunWriter::writeNorm(NormOpInterface norm) {
 }
 
 void RunWriter::writeUp(FfnUpOp op) {
-  const int64_t columns = staticSize(op.getWeight(), 1);
-  const std::optional<ActivationAttr> activation = op.getActivation();
-  const bool isGated = activation && activation->getGated();
+  int64_t columns = staticSize(op.getWeight(), 1);
+  std::optional<ActivationAttr> activation = op.getActivation();
+  bool isGated = activation && activation->getGated();
   SmallVector<int64_t> parts(isGated ? 2 : 1, columns / (isGated ? 2 : 1));
   Values raw = product(op, op.getInput(), op.getWeight(), op.getBias(), parts,
                        /*isEven=*/true);
@@ -340,9 +340,9 @@ void RunWriter::writeUp(FfnUpOp op) {
 
 /// Heads of queries, keys and values; groups have complete ones.
 static SmallVector<int64_t> columnsOf(QkvProjOp op) {
-  const int64_t size = op.getHeadDim();
-  const int64_t others = int64_t(op.getKvHeads()) * size;
-  const int64_t all = staticSize(op.getWeight(), 1);
+  int64_t size = op.getHeadDim();
+  int64_t others = int64_t(op.getKvHeads()) * size;
+  int64_t all = staticSize(op.getWeight(), 1);
   if (all != int64_t(op.getHeads()) * size + 2 * others)
     return {all}; // with gates
   return {all - 2 * others, others, others};
@@ -385,7 +385,7 @@ void RunWriter::write(Operation *op) {
     auto it = held.find(value);
     return it != held.end() && it->second.layout == Layout::T;
   };
-  const Layout layout =
+  Layout layout =
       isInRows(add.getLhs()) || isInRows(add.getRhs()) ? Layout::T : Layout::R;
   Value lhs = find(add.getLhs(), layout).parts.front();
   Value rhs = find(add.getRhs(), layout).parts.front();
@@ -397,7 +397,7 @@ void RunWriter::finish(ArrayRef<Operation *> run) {
   Values results;
   SmallVector<DictionaryAttr> attributes;
   auto add = [&](Value part, Layout layout) {
-    const std::string name = "result" + std::to_string(results.size());
+    std::string name = "result" + std::to_string(results.size());
     attributes.push_back(describe(name, cast<RankedTensorType>(part.getType()),
                                   shardedDim(layout)));
     results.push_back(annotate(part, layout, /*forUsers=*/true));
@@ -511,23 +511,23 @@ FailureOr<Target> AnnotateShardPass::readTarget() {
     return emitError(module.getLoc(), "'rows' is ")
            << rows.getValue()
            << ", expected a positive number, or 0 for the strategy's";
-  const PartialDegrees partial = readStrategy(module);
+  PartialDegrees partial = readStrategy(module);
   if (std::optional<Degree> missing = partial.firstMissing())
     return emitError(module.getLoc(), "'")
            << spell(*missing) << "' is missing, expected it in '"
            << strategyAttrName << "'";
-  const Degrees degrees = partial.filled();
+  Degrees degrees = partial.filled();
   FailureOr<cost::Workload> workload = readWorkloadOrToken(module);
   if (failed(workload))
     return failure();
-  const ProgramGrid grid(degrees);
+  ProgramGrid grid(degrees);
   Target target;
   target.axes = llvm::to_vector(ArrayRef<int16_t>(grid.axes(Axis::Tp)));
   target.tp = degrees.tp;
   target.rows = rows;
   if (rows == 0) {
-    const int64_t own = (degrees.batch + degrees.dp - 1) / degrees.dp;
-    const int64_t micro = std::min<int64_t>(degrees.pp, own);
+    int64_t own = (degrees.batch + degrees.dp - 1) / degrees.dp;
+    int64_t micro = std::min<int64_t>(degrees.pp, own);
     target.rows = (own + micro - 1) / micro;
     if (workload->phase == cost::Phase::Prefill)
       target.rows *= workload->context;
@@ -550,7 +550,7 @@ void AnnotateShardPass::runOnOperation() {
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isDeclaration())
       writeRuns(func.getBody().front(), *target);
-  const std::vector<int64_t> shape =
+  std::vector<int64_t> shape =
       ProgramGrid(readStrategy(module).filled()).shape();
   // The program has been read: only the functions stay, of builtin attributes.
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))

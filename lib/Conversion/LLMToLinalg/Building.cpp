@@ -221,7 +221,7 @@ Value llm::mergeLast(LoopBuilder &b, Value tensor) {
 //===----------------------------------------------------------------------===//
 
 Operand llm::whole(Value tensor) {
-  return {tensor, ::llvm::to_vector<4>(::llvm::seq(rankOf(tensor)))};
+  return {tensor, llvm::to_vector<4>(llvm::seq(rankOf(tensor)))};
 }
 
 Values llm::nest(LoopBuilder &b, ArrayRef<Operand> inputs,
@@ -240,7 +240,7 @@ Values llm::nest(LoopBuilder &b, ArrayRef<Operand> inputs,
   for (const Operand &operand : outputs) {
     written.push_back(operand.tensor);
     for (int64_t loop = 0; loop < loops; ++loop)
-      if (!::llvm::is_contained(operand.loops, loop))
+      if (!llvm::is_contained(operand.loops, loop))
         kinds[loop] = utils::IteratorType::reduction;
   }
   for (ArrayRef<Operand> operands : {inputs, outputs})

@@ -62,7 +62,7 @@ Values llm::lower(LoopBuilder &b, LmHeadOp op, const Lowering &) {
       largestColumn(b, logits, index(b, 0), staticSize(logits, 1))[1]};
   if (!op.getLogits())
     return results;
-  if (const ActivationAttr activation = op.logitActivation())
+  if (ActivationAttr activation = op.logitActivation())
     logits = activate(b, logits, activation, /*blocks=*/1);
   results.push_back(logits);
   return results;

@@ -23,7 +23,7 @@ using namespace shardopt::llm;
 /// x [rows, heads, dim], whose first features are turned as attention
 /// turns its own, in the indexer's style.
 static Value turnIndexed(LoopBuilder &b, Value x, AttentionOp op) {
-  const std::optional<RopeAttr> rope = op.getRope();
+  std::optional<RopeAttr> rope = op.getRope();
   if (!rope)
     return x;
   Rotation rotation = makeRotation(b, op.getPositions(), *rope);
@@ -32,8 +32,8 @@ static Value turnIndexed(LoopBuilder &b, Value x, AttentionOp op) {
 }
 
 Value llm::indexKeys(LoopBuilder &b, AttentionOp op) {
-  const IndexerAttr indexer = *op.getIndexer();
-  const int64_t dim = indexer.getDim();
+  IndexerAttr indexer = *op.getIndexer();
+  int64_t dim = indexer.getDim();
   Value keys =
       columns(b, op.getLatent(), *op.getRank() + *op.getRopeDim(), dim);
   keys = layerNorm(b, keys, op.getIndexNorm(), op.getIndexNormBias(),
@@ -91,9 +91,9 @@ static Value keepLargest(LoopBuilder &b, Value scores, int64_t count) {
 
 Value llm::chosenPositions(LoopBuilder &b, AttentionOp op, Value cache,
                            const RowPlaces &places) {
-  const IndexerAttr indexer = *op.getIndexer();
-  const int64_t heads = indexer.getHeads(), dim = indexer.getDim();
-  const int64_t first = *op.getRank() + *op.getRopeDim();
+  IndexerAttr indexer = *op.getIndexer();
+  int64_t heads = indexer.getHeads(), dim = indexer.getDim();
+  int64_t first = *op.getRank() + *op.getRopeDim();
   Value queries =
       turnIndexed(b, splitLast(b, op.getIndexQueries(), {heads, dim}), op);
   Value gates = columns(b, op.getLatent(), first + dim, heads);

@@ -77,7 +77,7 @@ static LogicalResult replace(Operation *op, const Lowering &lowering) {
   std::optional<Values> results = lowerOp(b, op, lowering);
   if (!results)
     return op->emitOpError("has no lowering to linalg");
-  for (auto [old, value] : ::llvm::zip_equal(op->getResults(), *results)) {
+  for (auto [old, value] : llvm::zip_equal(op->getResults(), *results)) {
     // A size that is known in one place may be dynamic in the other.
     if (old.getType() != value.getType())
       value = tensor::CastOp::create(b, old.getType(), value);

@@ -25,7 +25,7 @@ static Value windowOf(LoopBuilder &b, RepeatOp op, Value i) {
     int64_t window = op.getWindow(layer);
     windows.push_back(window == 0 ? unlimited : window);
   }
-  if (!::llvm::all_equal(windows)) {
+  if (!llvm::all_equal(windows)) {
     auto type = RankedTensorType::get(windows.size(), b.getIndexType());
     Value all = arith::ConstantOp::create(
         b, DenseElementsAttr::get(type, ArrayRef(windows)));
@@ -38,8 +38,7 @@ static Value windowOf(LoopBuilder &b, RepeatOp op, Value i) {
 /// what it yields.
 static Values moveBody(LoopBuilder &b, RepeatOp op, ValueRange arguments) {
   Block *body = op.getBodyBlock(), *target = b.getInsertionBlock();
-  for (auto [old, argument] :
-       ::llvm::zip_equal(body->getArguments(), arguments))
+  for (auto [old, argument] : llvm::zip_equal(body->getArguments(), arguments))
     old.replaceAllUsesWith(argument);
   Operation *yield = body->getTerminator();
   Values yielded(yield->getOperands());
@@ -52,7 +51,7 @@ scf::ForOp llm::convertRepeat(RepeatOp op, Lowering &lowering) {
   LoopBuilder b(op.getLoc(), op);
   size_t caches = op.getStacks().size();
   Values init = {op.getInit()};
-  ::llvm::append_range(init, op.getStacked().take_front(caches));
+  llvm::append_range(init, op.getStacked().take_front(caches));
 
   Value window;
   Values results =
@@ -66,11 +65,11 @@ scf::ForOp llm::convertRepeat(RepeatOp op, Lowering &lowering) {
                     arguments.push_back(part(b, stack, i));
                   for (Value stack : op.getStacked().drop_front(caches))
                     arguments.push_back(part(b, stack, i));
-                  ::llvm::append_range(arguments, op.getInvariants());
+                  llvm::append_range(arguments, op.getInvariants());
                   window = windowOf(b, op, i);
 
                   Values next = moveBody(b, op, arguments);
-                  for (auto [layer, stack] : ::llvm::zip_equal(
+                  for (auto [layer, stack] : llvm::zip_equal(
                            MutableArrayRef(next).drop_front(), stacks))
                     layer = replacePart(b, layer, stack, i);
                   return next;

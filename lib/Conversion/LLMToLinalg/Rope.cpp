@@ -28,7 +28,7 @@ static void scaleLlama3(std::vector<double> &frequencies, RopeAttr rope) {
   double low = rope.getLowFreqFactor().convertToDouble();
   double high = rope.getHighFreqFactor().convertToDouble();
   for (double &frequency : frequencies) {
-    double wavelength = 2 * ::llvm::numbers::pi / frequency;
+    double wavelength = 2 * llvm::numbers::pi / frequency;
     double turns = rope.getOriginalContext() / wavelength;
     double smooth = std::clamp((turns - low) / (high - low), 0.0, 1.0);
     frequency = (1 - smooth) * frequency / factor + smooth * frequency;
@@ -41,7 +41,7 @@ static void scaleYarn(std::vector<double> &frequencies, RopeAttr rope) {
   double factor = rope.getFactor().convertToDouble();
   auto pairThatTurns = [&](const APFloat &times) {
     double wavelength = rope.getOriginalContext() /
-                        (times.convertToDouble() * 2 * ::llvm::numbers::pi);
+                        (times.convertToDouble() * 2 * llvm::numbers::pi);
     return dim * std::log(wavelength) / (2 * std::log(theta));
   };
   double low = pairThatTurns(rope.getBetaFast());
@@ -54,7 +54,7 @@ static void scaleYarn(std::vector<double> &frequencies, RopeAttr rope) {
   high = std::min(high, dim - 1);
   if (low == high)
     high += 0.001;
-  for (auto [pair, frequency] : ::llvm::enumerate(frequencies)) {
+  for (auto [pair, frequency] : llvm::enumerate(frequencies)) {
     double ramp = std::clamp((pair - low) / (high - low), 0.0, 1.0);
     frequency = frequency / factor * ramp + frequency * (1 - ramp);
   }
@@ -80,7 +80,7 @@ std::vector<double> llm::ropeFrequencies(RopeAttr rope) {
     break;
   case RopeScaling::LongRope:
     for (auto [frequency, divisor] :
-         ::llvm::zip_equal(frequencies, rope.getDivisors().asArrayRef()))
+         llvm::zip_equal(frequencies, rope.getDivisors().asArrayRef()))
       frequency /= divisor;
     break;
   }

@@ -25,7 +25,7 @@ static Type widen(Type type) {
 }
 
 static SmallVector<Type> widen(TypeRange types) {
-  return ::llvm::map_to_vector(types, [](Type type) { return widen(type); });
+  return llvm::map_to_vector(types, [](Type type) { return widen(type); });
 }
 
 static APFloat widen(APFloat value) {

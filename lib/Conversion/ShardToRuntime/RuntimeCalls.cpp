@@ -42,7 +42,7 @@ FailureOr<int64_t> RuntimeCalls::addSite(Operation *op,
   site.axes.assign(axes.begin(), axes.end());
   site.collective = std::move(*collective);
   sites.push_back(site.write(op->getContext()));
-  return static_cast<int64_t>(sites.size()) - 1;
+  return int64_t(sites.size()) - 1;
 }
 
 void RuntimeCalls::writeSites() {
@@ -60,7 +60,7 @@ static std::string spelling(Type type) {
   if (!type.isF32() && !type.isSignlessInteger(32))
     return "";
   std::string text;
-  ::llvm::raw_string_ostream(text) << type;
+  llvm::raw_string_ostream(text) << type;
   return text;
 }
 
@@ -84,7 +84,7 @@ FlatSymbolRefAttr RuntimeCalls::declare(OpBuilder &builder, StringRef name,
     auto function = func::FuncOp::create(module.getLoc(), name, type);
     function.setPrivate();
     function->setAttr("llvm.emit_c_interface", builder.getUnitAttr());
-    for (auto [index, input] : ::llvm::enumerate(type.getInputs()))
+    for (auto [index, input] : llvm::enumerate(type.getInputs()))
       if (isa<TensorType>(input))
         function.setArgAttr(index, "bufferization.access",
                             builder.getStringAttr("read"));
@@ -96,7 +96,7 @@ FlatSymbolRefAttr RuntimeCalls::declare(OpBuilder &builder, StringRef name,
 /// Axes in one number, as the runtime unpacks it.
 static int64_t packAxes(ArrayRef<int16_t> axes) {
   int64_t packed = 0;
-  for (auto [position, axis] : ::llvm::enumerate(axes))
+  for (auto [position, axis] : llvm::enumerate(axes))
     packed |= (int64_t(axis) + 1) << (4 * position);
   return packed;
 }

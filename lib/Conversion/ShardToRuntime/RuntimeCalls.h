@@ -25,10 +25,9 @@ public:
   /// result cast to `result`; null where that is null, for a function without a
   /// result. An error is emitted where the runtime has no such function.
   mlir::FailureOr<mlir::Value>
-  call(mlir::OpBuilder &builder, mlir::Operation *op,
-       ::llvm::StringRef function, mlir::ValueRange tensors,
-       mlir::ValueRange arguments, ::llvm::ArrayRef<int16_t> axes,
-       mlir::Type result);
+  call(mlir::OpBuilder &builder, mlir::Operation *op, llvm::StringRef function,
+       mlir::ValueRange tensors, mlir::ValueRange arguments,
+       llvm::ArrayRef<int16_t> axes, mlir::Type result);
 
   /// The rank's coordinate along an axis of the grid, an index.
   mlir::Value coordinate(mlir::OpBuilder &builder, mlir::Location loc,
@@ -39,14 +38,14 @@ public:
 
 private:
   mlir::FlatSymbolRefAttr declare(mlir::OpBuilder &builder,
-                                  ::llvm::StringRef name,
+                                  llvm::StringRef name,
                                   mlir::FunctionType type);
   mlir::FailureOr<int64_t> addSite(mlir::Operation *op,
-                                   ::llvm::ArrayRef<int16_t> axes);
+                                   llvm::ArrayRef<int16_t> axes);
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
-  ::llvm::SmallVector<mlir::Attribute> sites;
+  llvm::SmallVector<mlir::Attribute> sites;
 };
 
 /// An i64 constant.

@@ -79,8 +79,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 SmallVector<int16_t> Converter::allAxes() const {
-  auto axes = static_cast<int16_t>(shape.size());
-  return ::llvm::to_vector(::llvm::seq<int16_t>(0, axes));
+  auto axes = int16_t(shape.size());
+  return llvm::to_vector(llvm::seq<int16_t>(0, axes));
 }
 
 Value Converter::linearIndex(Location loc, ArrayRef<int16_t> axes) {
@@ -105,7 +105,7 @@ Value Converter::memberAt(Operation *op, ArrayRef<int64_t> coordinates,
   int64_t known = 0, stride = 1;
   SmallVector<int64_t> strides;
   for (auto [axis, coordinate] :
-       ::llvm::reverse(::llvm::zip_equal(axes, coordinates))) {
+       llvm::reverse(llvm::zip_equal(axes, coordinates))) {
     if (ShapedType::isDynamic(coordinate))
       strides.push_back(stride);
     else
@@ -114,7 +114,7 @@ Value Converter::memberAt(Operation *op, ArrayRef<int64_t> coordinates,
   }
   Value index = constant(op, known);
   for (auto [coordinate, along] :
-       ::llvm::zip_equal(dynamic, ::llvm::reverse(strides))) {
+       llvm::zip_equal(dynamic, llvm::reverse(strides))) {
     Value term = arith::IndexCastOp::create(rewriter, loc,
                                             rewriter.getI64Type(), coordinate);
     term = arith::MulIOp::create(rewriter, loc, term, constant(op, along));
@@ -225,7 +225,7 @@ LogicalResult Converter::convertRecv(shard::RecvOp op) {
 
 LogicalResult Converter::convert(Operation *op) {
   rewriter.setInsertionPoint(op);
-  return ::llvm::TypeSwitch<Operation *, LogicalResult>(op)
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<shard::AllReduceOp, shard::ReduceScatterOp>(
           [&](auto reduction) { return convertReduction(reduction); })
       .Case([&](shard::AllGatherOp gather) {

@@ -70,7 +70,7 @@ private:
   // alike: the verifier checks that.
   std::vector<cost::Body> bodies;
   std::vector<std::vector<std::vector<ShardableOpInterface>>> kindOps;
-  ::llvm::StringMap<unsigned> kindOfName;
+  llvm::StringMap<unsigned> kindOfName;
   std::vector<cost::Segment> segments;
 };
 
@@ -138,7 +138,7 @@ static bool isFloatTensor(Type type) {
 /// Checks that the numbers which `op` reads and makes have a type with a cost.
 static LogicalResult checkTypes(Operation *op) {
   auto hasNoCost = [](Type type) {
-    const unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
     return bits != 4 && bits != 8 && bits != 16 && bits != 32;
   };
   for (auto types :
@@ -198,7 +198,7 @@ FailureOr<ModuleModel> ProgramReader::read() {
   result.model.embed.op = embedding.getOpModel();
   result.model.embed.results = {0};
   result.ops.push_back({embedding});
-  for (auto [body, ops] : ::llvm::zip_equal(bodies, kindOps)) {
+  for (auto [body, ops] : llvm::zip_equal(bodies, kindOps)) {
     result.model.bodies.push_back(std::move(body));
     for (std::vector<ShardableOpInterface> &variable : ops)
       result.ops.push_back(std::move(variable));
@@ -286,7 +286,7 @@ LogicalResult ProgramReader::readRepeat(RepeatOp repeat) {
 /// entered it, or of what an op of it made.
 bool ProgramReader::isInLayer(Value value) const {
   return isOpen && (value == open.residual ||
-                    ::llvm::is_contained(
+                    llvm::is_contained(
                         open.ops, value.getDefiningOp<ShardableOpInterface>()));
 }
 
@@ -374,7 +374,7 @@ FailureOr<unsigned> ProgramReader::kindOf(const LayerOps &layer) {
         << "the first layer of that kind";
     return diagnostic;
   }
-  for (auto [variable, op] : ::llvm::zip_equal(kindOps[kind], layer.ops))
+  for (auto [variable, op] : llvm::zip_equal(kindOps[kind], layer.ops))
     variable.push_back(op);
   return kind;
 }
@@ -390,8 +390,7 @@ FailureOr<unsigned> ProgramReader::addKind(const LayerOps &layer,
            << maxKinds << "; layers that are alike belong in an 'llm.repeat'";
   kindOps.emplace_back();
   for (ShardableOpInterface op : layer.ops) {
-    const auto [named, isNew] =
-        kindOfName.try_emplace(op.getShardingName(), kind);
+    auto [named, isNew] = kindOfName.try_emplace(op.getShardingName(), kind);
     if (!isNew) {
       auto diagnostic = op.emitOpError("has the name '")
                         << op.getShardingName()
@@ -426,7 +425,7 @@ void ProgramReader::numberVariables() {
   std::vector<cost::Body> orderedBodies;
   decltype(kindOps) orderedOps;
   unsigned variable = 1;
-  for (auto [i, kind] : ::llvm::enumerate(order)) {
+  for (auto [i, kind] : llvm::enumerate(order)) {
     position[kind] = i;
     for (cost::Node &node : bodies[kind].nodes)
       node.variable = variable++;

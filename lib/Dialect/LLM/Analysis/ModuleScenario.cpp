@@ -36,7 +36,7 @@ static void completeLimits(ModuleOp module, ScenarioOptions &options) {
       module->getAttrOfType<llm::WorkloadAttr>(llm::workloadAttrName);
   if (!workload)
     return;
-  const bool isPrefill = workload.getPhase() == llm::Phase::Prefill;
+  bool isPrefill = workload.getPhase() == llm::Phase::Prefill;
   double &limit = isPrefill ? options.sloTtftMs : options.sloTpotMs;
   if (limit == 0)
     limit = workload
@@ -73,7 +73,7 @@ std::string shardopt::fingerprintProgram(ModuleOp module) {
   OwningOpRef<ModuleOp> program(module.clone());
   dropAnnotation(*program);
   std::string text;
-  ::llvm::raw_string_ostream stream(text);
+  llvm::raw_string_ostream stream(text);
   program->print(stream);
   return fingerprint(text);
 }

@@ -45,8 +45,7 @@ std::string Annotation::firstMissing(const ModuleModel &model) const {
   if (std::optional<Degree> missing = degrees.firstMissing())
     return std::string("'") + spell(*missing) + "' of '" +
            strategyAttrName.str() + "'";
-  for (auto [node, dim] :
-       ::llvm::zip_equal(model.model.nodesByVariable(), dims))
+  for (auto [node, dim] : llvm::zip_equal(model.model.nodesByVariable(), dims))
     if (!dim)
       return "'sharding' of '" + node->name + "'";
   return "";
@@ -74,7 +73,7 @@ void shardopt::writeAnnotation(ModuleOp module, const ModuleModel &model,
   else
     module->removeAttr(strategyAttrName);
   module->removeAttr(serviceAttrName);
-  for (auto [ops, dim] : ::llvm::zip_equal(model.ops, annotation.dims))
+  for (auto [ops, dim] : llvm::zip_equal(model.ops, annotation.dims))
     for (ShardableOpInterface op : ops)
       op.setShardingDim(dim);
 }

@@ -28,8 +28,7 @@ LogicalResult shardopt::checkStructure(ModuleOp module,
   const Degrees &degrees = strategy.degrees;
   if (failed(checkDegrees(module, program, degrees, maxDevices)))
     return failure();
-  const cost::Context context =
-      cost::makeContext(program.model.workload, degrees);
+  cost::Context context = cost::makeContext(program.model.workload, degrees);
   for (const cost::Body &body : program.model.bodies)
     for (const cost::Node &node : body.nodes) {
       const char *reason = whyIllegal(node, strategy, context);

@@ -62,14 +62,14 @@ static std::optional<cost::WeightType> weightStorage(Operation *op) {
 /// storage of that width; mxfp4 and one scale a matrix where the module names
 /// none.
 static cost::WeightType weightType(Operation *op, Value weight) {
-  const unsigned bits =
+  unsigned bits =
       getElementTypeOrSelf(weight.getType()).getIntOrFloatBitWidth();
   if (bits >= 16)
     return bits == 16 ? cost::WeightType::Bf16 : cost::WeightType::F32;
-  const cost::WeightType plain =
+  cost::WeightType plain =
       bits == 4 ? cost::WeightType::Mxfp4 : cost::WeightType::Fp8;
-  const cost::WeightType stored = weightStorage(op).value_or(plain);
-  const bool isFour = cost::bytesPerWeight(stored) < 1;
+  cost::WeightType stored = weightStorage(op).value_or(plain);
+  bool isFour = cost::bytesPerWeight(stored) < 1;
   return isFour == (bits == 4) ? stored : plain;
 }
 
@@ -149,7 +149,7 @@ static cost::MlaAttention mlaModel(AttentionOp op) {
   facts.nope = *op.getNopeDim();
   facts.rope = *op.getRopeDim();
   facts.value = *op.getValueDim();
-  if (const std::optional<IndexerAttr> indexer = op.getIndexer()) {
+  if (std::optional<IndexerAttr> indexer = op.getIndexer()) {
     facts.indexHeads = indexer->getHeads();
     facts.indexDim = indexer->getDim();
     facts.indexTopk = indexer->getTopK();

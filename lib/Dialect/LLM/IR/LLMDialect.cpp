@@ -94,7 +94,7 @@ void DimAttr::print(AsmPrinter &printer) const {
   if (getValue() == Dim::None)
     printer << "none";
   else
-    printer << static_cast<int>(getValue());
+    printer << int(getValue());
   printer << '>';
 }
 
@@ -125,7 +125,7 @@ static ParseResult parseDegree(AsmParser &parser, PartialDegrees &degrees) {
   if (parser.parseKeywordOrString(&name))
     return failure();
   std::optional<Degree> degree = parseDegree(name);
-  const bool isStages = name == StageCut::key;
+  bool isStages = name == StageCut::key;
   if (!degree && !isStages) {
     std::vector<std::string> known = degreeNames();
     known.push_back(StageCut::key);
@@ -193,7 +193,7 @@ void StrategyAttr::print(AsmPrinter &printer) const {
 static ParseResult parseRequestNumber(AsmParser &parser, RequestField field,
                                       double &value) {
   SMLoc loc = parser.getCurrentLocation();
-  const bool isNegative = succeeded(parser.parseOptionalMinus());
+  bool isNegative = succeeded(parser.parseOptionalMinus());
   if (isNegative && succeeded(parser.parseOptionalMinus()))
     return parser.emitError(loc, "'")
            << spell(field) << "' has a second sign, expected "
@@ -428,7 +428,7 @@ ActivationAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!alpha.isFinite() || !shift.isFinite())
     return emitError() << "'alpha' and 'shift' must be finite";
   bool plainAlpha = alpha.convertToDouble() == 1.0;
-  const bool isCap = kind == ActivationKind::SoftCap;
+  bool isCap = kind == ActivationKind::SoftCap;
   if (kind != ActivationKind::Silu && !isCap && !plainAlpha)
     return emitError() << "'alpha' belongs to silu and soft_cap, found it on "
                        << stringifyActivationKind(kind);

@@ -64,7 +64,7 @@ static Charge readCharge(Fields &fields, CollectiveKind kind) {
 FailureOr<lowered::Collective> lowered::Collective::read(Attribute attribute,
                                                          CollectiveKind kind,
                                                          EmitError emitError) {
-  const std::string what = "'" + attrName.str() + "'";
+  std::string what = "'" + attrName.str() + "'";
   Fields fields(attribute, what, emitError);
   Collective collective(kind);
   collective.charges = {readCharge(fields, kind)};

@@ -45,7 +45,7 @@ static DictionaryAttr describeAxes(MLIRContext *context,
                                    const Degrees &degrees) {
   if (degrees.dp == degrees.ep && degrees.cp == 1)
     return {};
-  const ProgramGrid grid(degrees);
+  ProgramGrid grid(degrees);
   Builder builder(context);
   NamedAttrList axes;
   for (Axis axis : {Axis::Tp, Axis::Dp, Axis::Ep, Axis::Etp, Axis::Cp})
@@ -72,7 +72,7 @@ FailureOr<std::optional<Degrees>> llm::readLoweredStrategy(ModuleOp module) {
     fields.fail() << "'" << loweredStrategyAttrName << "': " << *error;
     return failure();
   }
-  const Degrees degrees = written.filled();
+  Degrees degrees = written.filled();
   if (std::optional<std::string> error = gridError(degrees, true)) {
     fields.fail() << "'" << loweredStrategyAttrName << "': " << *error;
     return failure();

@@ -22,13 +22,13 @@ void printSource(mlir::OpAsmPrinter &printer, mlir::Operation *param,
 
 /// `<0-2, 60>`: numbers of at most `count` layers.
 mlir::ParseResult parseLayers(mlir::AsmParser &parser, int64_t count,
-                              ::llvm::SmallVectorImpl<int64_t> &layers);
-void printLayers(mlir::AsmPrinter &printer, ::llvm::ArrayRef<int64_t> layers);
+                              llvm::SmallVectorImpl<int64_t> &layers);
+void printLayers(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> layers);
 
 /// `<128, 0, ...>`: from the dots on it starts again, up to `count` windows.
 mlir::ParseResult parseWindows(mlir::AsmParser &parser, int64_t count,
-                               ::llvm::SmallVectorImpl<int64_t> &windows);
-void printWindows(mlir::AsmPrinter &printer, ::llvm::ArrayRef<int64_t> windows);
+                               llvm::SmallVectorImpl<int64_t> &windows);
+void printWindows(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> windows);
 
 } // namespace shardopt::llm
 

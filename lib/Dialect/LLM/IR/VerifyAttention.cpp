@@ -60,9 +60,9 @@ static LogicalResult verifyGqa(AttentionOp attention) {
           op, "gqa",
           {{"kv_heads", attention.getKvHeads().has_value()},
            {"head_dim", attention.getHeadDim().has_value()}},
-          {{"latent", static_cast<bool>(attention.getLatent())},
-           {"kv_norm", static_cast<bool>(attention.getKvNorm())},
-           {"kv_up", static_cast<bool>(attention.getKvUp())},
+          {{"latent", bool(attention.getLatent())},
+           {"kv_norm", bool(attention.getKvNorm())},
+           {"kv_up", bool(attention.getKvUp())},
            {"kv_norm_epsilon", attention.getKvNormEpsilon().has_value()},
            {"nope_dim", attention.getNopeDim().has_value()},
            {"rope_dim", attention.getRopeDim().has_value()},
@@ -115,7 +115,7 @@ static LogicalResult verifyGqa(AttentionOp attention) {
 /// Constraint (C13).
 static LogicalResult verifyIndexer(AttentionOp attention) {
   Operation *op = attention;
-  const std::optional<IndexerAttr> indexer = attention.getIndexer();
+  std::optional<IndexerAttr> indexer = attention.getIndexer();
   for (auto [name, operand] :
        {std::pair(StringRef("index_queries"), attention.getIndexQueries()),
         std::pair(StringRef("index_norm"), attention.getIndexNorm()),
@@ -126,7 +126,7 @@ static LogicalResult verifyIndexer(AttentionOp attention) {
                                << name << "'";
   if (!indexer)
     return success();
-  const int64_t dim = indexer->getDim();
+  int64_t dim = indexer->getDim();
   if (attention.getWindow())
     return op->emitOpError("with an 'indexer' has no 'window'");
   if (attention.getRope() && attention.getRope()->getDim() > dim)
@@ -152,17 +152,17 @@ static LogicalResult verifyMla(AttentionOp attention) {
   // (C2), (C4), (C12)
   if (failed(expectMembers(
           op, "mla",
-          {{"latent", static_cast<bool>(attention.getLatent())},
-           {"kv_norm", static_cast<bool>(attention.getKvNorm())},
-           {"kv_up", static_cast<bool>(attention.getKvUp())},
+          {{"latent", bool(attention.getLatent())},
+           {"kv_norm", bool(attention.getKvNorm())},
+           {"kv_up", bool(attention.getKvUp())},
            {"kv_norm_epsilon", attention.getKvNormEpsilon().has_value()},
            {"nope_dim", attention.getNopeDim().has_value()},
            {"rope_dim", attention.getRopeDim().has_value()},
            {"value_dim", attention.getValueDim().has_value()},
            {"rank", attention.getRank().has_value()}},
           {{"gated", attention.getGated()},
-           {"q_norm", static_cast<bool>(attention.getQNorm())},
-           {"k_norm", static_cast<bool>(attention.getKNorm())},
+           {"q_norm", bool(attention.getQNorm())},
+           {"k_norm", bool(attention.getKNorm())},
            {"epsilon", attention.getEpsilon().has_value()},
            {"qk_norm", attention.getQkNorm().has_value()},
            {"temperature", attention.getTemperature().has_value()},
@@ -175,9 +175,9 @@ static LogicalResult verifyMla(AttentionOp attention) {
   int64_t ropeDim = *attention.getRopeDim();
   int64_t valueDim = *attention.getValueDim();
   int64_t rank = *attention.getRank();
-  const bool indexes = attention.getIndexer().has_value();
-  const int64_t indexDim = attention.indexDim();
-  const int64_t indexed =
+  bool indexes = attention.getIndexer().has_value();
+  int64_t indexDim = attention.indexDim();
+  int64_t indexed =
       indexes ? plus(indexDim, attention.getIndexer()->getHeads()) : 0;
   if (failed(expectAllPositive(op, {{"heads", heads},
                                     {"nope_dim", nopeDim},

@@ -118,7 +118,7 @@ LogicalResult LinearOp::verify() {
       failed(expectEntries(op, "bias", getBias(), width, resultWidth)))
     return failure();
   // (C3)
-  if (static_cast<bool>(getNorm()) != getEpsilon().has_value())
+  if (bool(getNorm()) != getEpsilon().has_value())
     return emitOpError() << "'norm' and 'epsilon' come together, found only '"
                          << (getNorm() ? "norm" : "epsilon") << "'";
   if (failed(expectEntries(op, "norm", getNorm(), columns(getInput()),
@@ -160,7 +160,7 @@ static LogicalResult verifyFfn(FfnOp op, int64_t width, StringRef reason) {
   // (C3)
   auto weightType = cast<ShapedType>(weight.getType());
   bool grouped = weightType.getRank() == 3;
-  if (grouped != static_cast<bool>(counts))
+  if (grouped != bool(counts))
     return op.emitOpError() << "'weight' must have rank " << (counts ? 3 : 2)
                             << " " << (counts ? "with" : "without")
                             << " 'counts', found " << weightType.getRank();

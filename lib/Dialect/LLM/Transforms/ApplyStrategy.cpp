@@ -56,7 +56,7 @@ parseDims(StringRef text, const std::vector<const cost::Node *> &ops) {
                  " dims, expected one for each of " +
                  std::to_string(ops.size()) + " ops"};
   std::vector<Dim> dims;
-  for (auto [item, node] : ::llvm::zip_equal(items, ops)) {
+  for (auto [item, node] : llvm::zip_equal(items, ops)) {
     std::optional<Dim> dim =
         cost::parseDim(item.trim().str(), node->op->choices());
     if (!dim)

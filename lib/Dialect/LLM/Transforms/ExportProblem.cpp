@@ -71,7 +71,7 @@ ExportProblemPass::write(const selection::StrategyGraph &graph) const {
   selection::Aim aim = selection::aimAtSum(graph);
   if (activationsGb > 0)
     aim.activationBytes = activationsGb * 1e9;
-  const selection::ScaledProblem scaled = selection::makeProblem(graph, aim);
+  selection::ScaledProblem scaled = selection::makeProblem(graph, aim);
   if (auto error = writeFile(problem, solve::toJson(scaled.problem)))
     return error;
   if (meaning.empty())
@@ -103,7 +103,7 @@ LogicalResult ExportProblemPass::run() {
   Annotation annotation = readAnnotation(module, planned->program);
   if (std::optional<Error> error = readDegrees(annotation.degrees))
     return fail(error->message);
-  const Degrees degrees = annotation.degrees.filled();
+  Degrees degrees = annotation.degrees.filled();
   if (failed(checkDegrees(module, planned->program, degrees,
                           scenario.maxDevices())))
     return failure();
@@ -112,7 +112,7 @@ LogicalResult ExportProblemPass::run() {
     cost::DimSet all = 0;
     for (const cost::DimChoice &choice : node->op->choices())
       all |= cost::only(choice.dim);
-    const std::optional<Dim> pin = annotation.dims[node->variable];
+    std::optional<Dim> pin = annotation.dims[node->variable];
     domains.push_back(pin ? cost::only(*pin) : all);
   }
   if (std::optional<Error> error =

@@ -153,10 +153,10 @@ static TensorDim classify(Axis axis, const Holdings &held, int64_t size) {
       end = begin + 1;
     groups.push_back(held[begin]);
   }
-  const int64_t ways = int64_t(groups.size()), most = (size + ways - 1) / ways;
+  int64_t ways = int64_t(groups.size()), most = (size + ways - 1) / ways;
   dim.hold = Hold::Uneven;
   bool areAlike = int64_t(held.size()) % ways == 0;
-  const size_t copies = held.size() / ways;
+  size_t copies = held.size() / ways;
   for (size_t i = 0; areAlike && i < held.size(); ++i)
     areAlike = held[i] == groups[i / copies];
   if (!areAlike || !holdsOnce(groups, size, most))
@@ -177,19 +177,19 @@ static std::pair<const SourcePart *, int64_t> locate(const Source &source,
   int64_t all = 0;
   for (const SourcePart &part : source.parts)
     all += part.size / source.groups;
-  const int64_t group = entry / all;
+  int64_t group = entry / all;
   int64_t rest = entry % all;
   size_t index = 0;
   for (; rest >= source.parts[index].size / source.groups; ++index)
     rest -= source.parts[index].size / source.groups;
   const SourcePart &part = source.parts[index];
-  const int64_t at = group * (part.size / source.groups) + rest + part.offset;
+  int64_t at = group * (part.size / source.groups) + rest + part.offset;
   return {&part, at};
 }
 
 /// Where a column stands in the tensor that has even and odd ones in turn.
 static int64_t interleave(int64_t column, int64_t size) {
-  const int64_t evens = (size + 1) / 2;
+  int64_t evens = (size + 1) / 2;
   return column < evens ? 2 * column : 2 * (column - evens) + 1;
 }
 
@@ -211,7 +211,7 @@ static std::vector<TensorDim> dimsOf(const Slice &slice, const Source &source,
     assert(succeeded(runs) && "verified with the slice");
     Holdings held;
     for (const std::vector<Run> &coordinate : *runs) {
-      const bool isLast = i + 1 == slice.dims.size();
+      bool isLast = i + 1 == slice.dims.size();
       std::vector<int64_t> &entries = held.emplace_back();
       for (int64_t entry : lowered::listEntries(coordinate)) {
         if (entry < 0)
@@ -235,9 +235,9 @@ static std::vector<TensorDim> dimsOf(const Slice &slice, const Source &source,
 /// the first dim of one.
 static llvm::MapVector<StringRef, NamedTensor> tensorsOf(const Slice &slice,
                                                          Source &source) {
-  const bool hasExperts =
+  bool hasExperts =
       StringRef(source.parts.front().pattern).contains("{expert}");
-  const size_t joined = size_t(source.axis) + hasExperts;
+  size_t joined = size_t(source.axis) + hasExperts;
   for (SourcePart &part : source.parts)
     if (part.size == 0)
       part.size = slice.shape[joined];
@@ -253,7 +253,7 @@ static llvm::MapVector<StringRef, NamedTensor> tensorsOf(const Slice &slice,
         sizes[joined] = std::max(sizes[joined], other.offset + other.size);
     tensor.scales = part.scales;
     tensor.dims = dimsOf(slice, source, part, int64_t(joined), sizes);
-    const size_t rank = tensor.dims.size();
+    size_t rank = tensor.dims.size();
     if (part.isTransposed && rank >= 2)
       std::swap(tensor.dims[rank - 1], tensor.dims[rank - 2]);
   }
@@ -288,7 +288,7 @@ static LogicalResult writeParam(json::Writer &json, ParamOp param) {
   if (!*slice)
     return fail() << "has no '" << Slice::attrName
                   << "', expected a module of --llm-insert-collectives";
-  const int64_t rank = int64_t((*slice)->dims.size());
+  int64_t rank = int64_t((*slice)->dims.size());
   Source source;
   source.parts.emplace_back().pattern = param.getParam().str();
   if (DictionaryAttr said = param.getSourceAttr()) {

@@ -44,13 +44,13 @@ static bool readsFromOutside(Operation &op, Block &block) {
 void llm::hoistInvariants(ModuleOp module) {
   module.walk([](RepeatOp repeat) {
     // The body may as well read the invariants where they come from.
-    for (auto [argument, value] : ::llvm::zip_equal(
+    for (auto [argument, value] : llvm::zip_equal(
              repeat.getInvariantArguments(), repeat.getInvariants())) {
       Value inside = argument;
       inside.replaceAllUsesWith(value);
     }
     Block &body = *repeat.getBodyBlock();
-    for (Operation &op : ::llvm::make_early_inc_range(body))
+    for (Operation &op : llvm::make_early_inc_range(body))
       if (canMove(op) && readsFromOutside(op, body))
         op.moveBefore(repeat);
   });
@@ -65,15 +65,15 @@ static DictionaryAttr identity(Operation &op) {
 
 void llm::mergeEqualCollectives(ModuleOp module) {
   module.walk([](Block *block) {
-    ::llvm::DenseMap<Value, SmallVector<Operation *, 2>> byOperand;
-    for (Operation &op : ::llvm::make_early_inc_range(*block)) {
+    llvm::DenseMap<Value, SmallVector<Operation *, 2>> byOperand;
+    for (Operation &op : llvm::make_early_inc_range(*block)) {
       bool isCollective =
           isa_and_present<shard::ShardDialect>(op.getDialect()) &&
           op.getNumOperands() == 1 && op.getNumResults() == 1;
       if (!isCollective)
         continue;
       SmallVector<Operation *, 2> &seen = byOperand[op.getOperand(0)];
-      Operation *const *equal = ::llvm::find_if(seen, [&](Operation *other) {
+      Operation *const *equal = llvm::find_if(seen, [&](Operation *other) {
         return other->getName() == op.getName() &&
                other->getResultTypes() == op.getResultTypes() &&
                identity(*other) == identity(op);

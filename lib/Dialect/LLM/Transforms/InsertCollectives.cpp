@@ -53,7 +53,7 @@ static FailureOr<Degrees> readDegrees(ModuleOp module) {
   if (std::optional<Degree> missing = strategy.firstMissing())
     return emitError(module.getLoc(), "'llm.strategy' has no '")
            << spell(*missing) << "': expected a complete strategy";
-  const Degrees degrees = strategy.filled();
+  Degrees degrees = strategy.filled();
   bool hasExperts = module
                         .walk([](ShardableOpInterface op) {
                           return op.returnsFromExperts()

@@ -60,7 +60,7 @@ struct NormInBlocks : OpInterfaceRewritePattern<NormOpInterface> {
     if (residual)
       block.getAddedResidual()->set(residual);
     for (auto [result, cut] :
-         ::llvm::zip_equal(norm->getResults(), block->getResults())) {
+         llvm::zip_equal(norm->getResults(), block->getResults())) {
       if (result.use_empty())
         continue;
       if (AddOp add = addToReduced(result))

@@ -58,7 +58,7 @@ static DictionaryAttr describe(ParamOp param, RepeatOp repeat) {
 
 /// The type of the weights of all iterations of `repeat`.
 static RankedTensorType stack(RankedTensorType layer, RepeatOp repeat) {
-  SmallVector<int64_t> shape = {static_cast<int64_t>(repeat.getCount())};
+  SmallVector<int64_t> shape = {int64_t(repeat.getCount())};
   llvm::append_range(shape, layer.getShape());
   return layer.clone(shape);
 }

@@ -22,11 +22,11 @@ using namespace shardopt::llm;
 /// The options of `pass`, as its textual form "flag{a=1 b=2}" has them.
 static std::vector<std::string> optionNames(Pass &pass) {
   std::string text;
-  ::llvm::raw_string_ostream stream(text);
+  llvm::raw_string_ostream stream(text);
   pass.printAsTextualPipeline(stream);
   StringRef options = StringRef(text).split('{').second.drop_back();
   std::vector<std::string> names;
-  for (StringRef option : ::llvm::split(options, ' '))
+  for (StringRef option : llvm::split(options, ' '))
     if (option.contains('='))
       names.push_back(option.split('=').first.str());
   return names;
@@ -77,7 +77,7 @@ FileRoles llm::inputFiles(ModuleOp module, const std::string &machine,
     files.reads("'simulator'", started.str());
   // A command, and what may be files among its arguments.
   if (started.consume_front("exec:"))
-    for (StringRef word : ::llvm::split(started, ' '))
+    for (StringRef word : llvm::split(started, ' '))
       files.reads("'simulator'", word.str());
   return files;
 }

@@ -41,9 +41,8 @@ std::optional<Error> checkCanBeOpened(const Scenario &scenario);
 /// Adds an `--llm-search-sharding` with `options`, as a command line spells
 /// them; those that `--llm-insert-collectives` has too.
 mlir::FailureOr<InsertCollectivesPassOptions> addSearchShardingPass(
-    mlir::OpPassManager &manager, ::llvm::StringRef options,
-    ::llvm::function_ref<mlir::LogicalResult(const ::llvm::Twine &)>
-        errorHandler,
+    mlir::OpPassManager &manager, llvm::StringRef options,
+    llvm::function_ref<mlir::LogicalResult(const llvm::Twine &)> errorHandler,
     const PlanningHost &host);
 
 /// A pass whose unknown options are answered with the known ones.
@@ -51,11 +50,11 @@ template <typename Base> class ListsOptions : public Base {
 public:
   using Base::Base;
 
-  mlir::LogicalResult initializeOptions(
-      ::llvm::StringRef options,
-      ::llvm::function_ref<mlir::LogicalResult(const ::llvm::Twine &)>
-          errorHandler) override {
-    return Base::initializeOptions(options, [&](const ::llvm::Twine &message) {
+  mlir::LogicalResult
+  initializeOptions(llvm::StringRef options,
+                    llvm::function_ref<mlir::LogicalResult(const llvm::Twine &)>
+                        errorHandler) override {
+    return Base::initializeOptions(options, [&](const llvm::Twine &message) {
       return errorHandler(explainOptionError(*this, message.str()));
     });
   }
@@ -63,7 +62,7 @@ public:
 protected:
   /// The option of a pass that has one for each degree.
   const std::string &optionOf(Degree degree) const {
-    const DegreeMap<const std::string *> options = {{
+    DegreeMap<const std::string *> options = {{
 #define SHARDOPT_DEGREE(name, ...) &this->name.getValue(),
 #include "shardopt/Model/Degrees.def"
     }};
@@ -96,8 +95,8 @@ protected:
   void print(std::string_view text) const {
     if (host.print)
       return host.print(text);
-    ::llvm::errs() << text;
-    ::llvm::errs().flush();
+    llvm::errs() << text;
+    llvm::errs().flush();
   }
 
   PlanningHost host;

@@ -46,7 +46,7 @@ static void registerShardPipeline(const PlanningHost &host) {
             {collectives->machine, collectives->commModel}));
         return success();
       },
-      [](function_ref<void(const ::mlir::detail::PassOptions &)> describe) {
+      [](function_ref<void(const mlir::detail::PassOptions &)> describe) {
         describe(EmptyPipelineOptions());
       });
 }

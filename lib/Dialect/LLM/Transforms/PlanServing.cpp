@@ -104,7 +104,7 @@ ErrorOr<std::vector<double>> PlanServingPass::readChunks() const {
     if (StringRef(text).getAsInteger(10, tokens) || tokens < 1)
       return Error{"'chunk' has '" + abbreviate(text) +
                    "', expected a whole number of tokens from 1 to 1000000"};
-    chunks.push_back(static_cast<double>(tokens));
+    chunks.push_back(double(tokens));
   }
   return chunks;
 }
@@ -122,7 +122,7 @@ ErrorOr<std::vector<RequestLoad>> PlanServingPass::readLoads() {
   };
   const std::string &drafts = *options[size_t(RequestField::DraftTokens)],
                     &accepted = *options[size_t(RequestField::AcceptedTokens)];
-  const size_t count = splitList(drafts).size();
+  size_t count = splitList(drafts).size();
   if (count != splitList(accepted).size() && !drafts.empty() &&
       !accepted.empty())
     return Error{"'draft-tokens' is '" + drafts + "' and 'accepted-tokens' '" +
@@ -132,9 +132,9 @@ ErrorOr<std::vector<RequestLoad>> PlanServingPass::readLoads() {
     const std::string &text = *options[size_t(info.field)];
     if (text.empty())
       continue;
-    const bool isListed = info.field == RequestField::DraftTokens ||
-                          info.field == RequestField::AcceptedTokens;
-    const std::vector<std::string> texts =
+    bool isListed = info.field == RequestField::DraftTokens ||
+                    info.field == RequestField::AcceptedTokens;
+    std::vector<std::string> texts =
         isListed ? splitList(text) : std::vector<std::string>{text};
     for (size_t i = 0; i < said.size(); ++i) {
       const std::string &one = texts[std::min(i, texts.size() - 1)];
@@ -202,7 +202,7 @@ void PlanServingPass::sayChoice(const ServiceSummary &service) {
 ServiceAttr PlanServingPass::describe(const ServiceSummary &service,
                                       StrategyAttr found) {
   const ServicePlan &plan = *service.best();
-  const bool isApart = !plan.prefillMachine.empty();
+  bool isApart = !plan.prefillMachine.empty();
   auto strategyOf = [&](const ServiceRole &role, bool isPrefill) {
     if (isPrefill == service.scenario->isPrefill() &&
         &workersOf(service) == &role)
@@ -258,7 +258,7 @@ LogicalResult PlanServingPass::run() {
   options.stop = host.stop;
   // Those of a service are not those of a step alone.
   auto workload = module->getAttrOfType<WorkloadAttr>(workloadAttrName);
-  const bool isPrefill = workload && workload.getPhase() == Phase::Prefill;
+  bool isPrefill = workload && workload.getPhase() == Phase::Prefill;
   (isPrefill ? options.sloTtftMs : options.sloTpotMs) =
       std::numeric_limits<double>::infinity();
   ErrorOr<std::vector<ServiceRequest>> requests = readRequests();
@@ -276,7 +276,7 @@ LogicalResult PlanServingPass::run() {
   std::vector<ServiceVariant> variants;
   for (ServiceRequest &request : *requests)
     variants.push_back({planned->scenario, std::move(request)});
-  const bool hasLists = variants.size() > 1;
+  bool hasLists = variants.size() > 1;
   ErrorOr<ServiceSummary> service =
       hasLists ? planVariants(variants)
                : planService(planned->scenario, variants.front().request);

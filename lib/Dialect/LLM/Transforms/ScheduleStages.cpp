@@ -33,9 +33,9 @@ using schedule::Instance;
 using schedule::MachineOrders;
 using schedule::Schedule;
 
-constexpr ::llvm::StringLiteral deviceAttrName = "shardopt.device";
-constexpr ::llvm::StringLiteral orderAttrName = "shardopt.order";
-constexpr ::llvm::StringLiteral scheduleAttrName = "shardopt.schedule";
+constexpr llvm::StringLiteral deviceAttrName = "shardopt.device";
+constexpr llvm::StringLiteral orderAttrName = "shardopt.order";
+constexpr llvm::StringLiteral scheduleAttrName = "shardopt.schedule";
 
 namespace {
 
@@ -165,15 +165,15 @@ void ScheduleStagesPass::annotate(
       position[order[k]] = int32_t(k);
   // By variable and layer, -1 coming first: the operator of the graph.
   std::map<std::pair<int32_t, int32_t>, int32_t> kernels;
-  const auto count = int32_t(origins.size());
+  auto count = int32_t(origins.size());
   for (int32_t i = 0; i < count; ++i) {
     const ordering::StepOrigin &origin = origins[i];
     if (origin.part == ordering::StepOrigin::Part::Kernels)
       kernels[{origin.variable, origin.layer}] = i;
   }
-  const std::vector<std::vector<int32_t>> layersOf = layersByVariable(costs);
+  std::vector<std::vector<int32_t>> layersOf = layersByVariable(costs);
   Builder builder(&getContext());
-  for (auto [variable, ops] : ::llvm::enumerate(program.ops)) {
+  for (auto [variable, ops] : llvm::enumerate(program.ops)) {
     const std::vector<int32_t> &layers = layersOf[variable];
     size_t next = 0;
     for (ShardableOpInterface op : ops) {
@@ -224,7 +224,7 @@ std::optional<Error> ScheduleStagesPass::orderStep(
       ordering::orderStep(costs, strategy, options);
   if (!steps)
     return steps.error();
-  const size_t best = ordering::fastest(*steps);
+  size_t best = ordering::fastest(*steps);
   const OrderedStep &chosen = (*steps)[best];
   annotate(program, costs, chosen.step.origins, chosen.instance,
            chosen.orders());
@@ -249,7 +249,7 @@ std::optional<Error> ScheduleStagesPass::orderRing(
       ordering::orderRings(costs, strategy, own);
   if (!rings)
     return rings.error();
-  const size_t best = ordering::fastest(*rings);
+  size_t best = ordering::fastest(*rings);
   const OrderedRing &chosen = (*rings)[best];
   const Instance &instance = chosen.frame.instance;
   annotate(program, costs, chosen.step.origins, instance, chosen.turn.orders);

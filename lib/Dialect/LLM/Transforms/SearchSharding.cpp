@@ -156,7 +156,7 @@ std::optional<Error> SearchShardingPass::readPins(const ModuleModel &program,
   if (pins == "ignore")
     return std::nullopt;
   Annotation annotation = readAnnotation(getOperation(), program);
-  const StageCut asked = request.space.pinned.stages;
+  StageCut asked = request.space.pinned.stages;
   const StageCut &pinned = annotation.degrees.stages;
   if (!asked.isEmpty() && !pinned.isEmpty() && asked != pinned)
     return Error{"'stages' is pinned to " + spell(pinned) +
@@ -217,7 +217,7 @@ std::optional<Progress>
 SearchShardingPass::makeProgress(const Scenario &scenario,
                                  search::Goal goal) const {
   bool isLine =
-      progress == "auto" && !host.print && ::llvm::errs().is_displayed();
+      progress == "auto" && !host.print && llvm::errs().is_displayed();
   if (progress != "lines" && !isLine)
     return std::nullopt;
   return Progress(isLine ? Progress::Style::Rewritten : Progress::Style::Lines,
@@ -295,8 +295,8 @@ LogicalResult SearchShardingPass::run() {
     return emitError(module.getLoc(), error->message);
   ScenarioOptions options = scenarioOptions();
   if (devices)
-    options.maxDevices = maxDevices ? std::min<int64_t>(maxDevices, devices)
-                                    : static_cast<int64_t>(devices);
+    options.maxDevices =
+        maxDevices ? std::min<int64_t>(maxDevices, devices) : int64_t(devices);
   Outputs outputs;
   if (failed(separate()))
     return failure();

@@ -31,7 +31,7 @@ LogicalResult StagePlan::findLayers() {
     if (auto repeat = dyn_cast<RepeatOp>(op)) {
       firstLayers[repeat] = numLayers;
       repeats.push_back(repeat);
-      numLayers += static_cast<int64_t>(repeat.getCount());
+      numLayers += int64_t(repeat.getCount());
       continue;
     }
     if (isa<AddOp>(op))
@@ -51,7 +51,7 @@ LogicalResult StagePlan::findLayers() {
 
 std::optional<int64_t> StagePlan::findParting(RepeatOp repeat) const {
   for (int64_t stage = 1; stage < numStages; ++stage)
-    if (const Iterations part = getPart(repeat, stage);
+    if (Iterations part = getPart(repeat, stage);
         !part.isEmpty() && part.begin > 0)
       return stage;
   return std::nullopt;
@@ -62,7 +62,7 @@ LogicalResult StagePlan::findStacks() {
     for (Value operand : repeat.getStacked()) {
       auto argument = dyn_cast<BlockArgument>(operand);
       if (!argument) {
-        const std::optional<int64_t> stage = findParting(repeat);
+        std::optional<int64_t> stage = findParting(repeat);
         if (!stage)
           continue; // the one stage that has its layers computes it
         return repeat.emitOpError("has a stacked operand that is computed: "
@@ -112,8 +112,7 @@ static ScaleNormOp firstNormOfFeatures(RepeatOp repeat) {
 FailureOr<Boundary> StagePlan::makeBoundary(int64_t layer) {
   RepeatOp repeat = repeats.back();
   for (RepeatOp candidate : repeats)
-    if (layer <
-        firstLayers[candidate] + static_cast<int64_t>(candidate.getCount())) {
+    if (layer < firstLayers[candidate] + int64_t(candidate.getCount())) {
       repeat = candidate;
       break;
     }
@@ -139,12 +138,12 @@ FailureOr<Boundary> StagePlan::makeBoundary(int64_t layer) {
   int64_t features = boundary.type.getDimSize(1);
   if (ScaleNormOp norm = firstNormOfFeatures(repeat)) {
     boundary.layout = Layout::H;
-    features = static_cast<int64_t>(norm.getSize());
+    features = int64_t(norm.getSize());
   } else if (rows->areCut) {
     boundary.layout = Layout::T;
   }
-  boundary.rowBytes = static_cast<double>(features) *
-                      boundary.type.getElementTypeBitWidth() / 8;
+  boundary.rowBytes =
+      double(features) * boundary.type.getElementTypeBitWidth() / 8;
   return boundary;
 }
 

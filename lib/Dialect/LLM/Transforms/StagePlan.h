@@ -56,7 +56,7 @@ public:
   int64_t getNumStages() const { return numStages; }
   bool isLast(int64_t stage) const { return stage + 1 == numStages; }
 
-  ::llvm::ArrayRef<RepeatOp> getRepeats() const { return repeats; }
+  llvm::ArrayRef<RepeatOp> getRepeats() const { return repeats; }
   /// What stage `stage` does of `repeat`.
   Iterations getPart(RepeatOp repeat, int64_t stage) const;
   /// The residual in front of stage `stage`, which is not the first.
@@ -89,11 +89,11 @@ private:
   mlir::shard::GridOp grid;
   int64_t numStages;
   StageCut cut;
-  ::llvm::SmallVector<RepeatOp> repeats;
-  ::llvm::DenseMap<mlir::Operation *, int64_t> firstLayers; ///< of repeats
+  llvm::SmallVector<RepeatOp> repeats;
+  llvm::DenseMap<mlir::Operation *, int64_t> firstLayers; ///< of repeats
   int64_t numLayers = 0;
-  ::llvm::SmallVector<Boundary> boundaries;
-  ::llvm::DenseMap<mlir::Value, RepeatOp> stackOwners;
+  llvm::SmallVector<Boundary> boundaries;
+  llvm::DenseMap<mlir::Value, RepeatOp> stackOwners;
 };
 
 } // namespace shardopt::llm

@@ -38,7 +38,7 @@ static Value takeBlock(OpBuilder &builder, Value value, Value rows,
 
 InlineVector<cost::Collective, 2>
 StageTransfer::plan(const Boundary &boundary) const {
-  double bytes = static_cast<double>(context.rows) * boundary.rowBytes;
+  double bytes = double(context.rows) * boundary.rowBytes;
   return time.transfer(boundary.layout, bytes, context.degrees);
 }
 

@@ -31,7 +31,7 @@ LogicalResult StageWriter::requireMade(OpResult value, Operation *user) {
   if (auto repeat = dyn_cast<RepeatOp>(op)) {
     Iterations part = getPart(repeat);
     bool isResidual = value.getResultNumber() == 0;
-    bool ends = part.end == static_cast<int64_t>(repeat.getCount());
+    bool ends = part.end == int64_t(repeat.getCount());
     bool begins = part.begin == 0;
     if (part.isEmpty() || !ends || !(begins || isResidual))
       return user->emitOpError("needs what layers of another stage make: "
@@ -235,7 +235,7 @@ LogicalResult StageWriter::writePart(RepeatOp repeat) {
     local.setType(cast<RankedTensorType>(typeHere(whole)));
   if (std::optional<ArrayRef<int64_t>> windows = repeat.getWindows())
     made.setWindows(windows->slice(part.begin, part.size()));
-  if (part.size() == static_cast<int64_t>(repeat.getCount()))
+  if (part.size() == int64_t(repeat.getCount()))
     return success();
   SmallVector<int64_t> layers;
   for (int64_t iteration : llvm::seq(part.begin, part.end))

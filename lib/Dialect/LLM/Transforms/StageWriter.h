@@ -34,7 +34,7 @@ public:
 
   /// Writes the function, called `name`, in front of the one that is cut.
   /// Errors: an op that needs what another stage makes.
-  mlir::LogicalResult write(::llvm::StringRef name);
+  mlir::LogicalResult write(llvm::StringRef name);
 
 private:
   bool isFirst() const { return stage == 0; }
@@ -53,11 +53,11 @@ private:
   bool keepsResult(mlir::Value result) const;
   mlir::Type typeHere(mlir::Value value) const;
   mlir::FailureOr<mlir::DictionaryAttr>
-  describe(mlir::Value value, const ::llvm::Twine &place,
-           const ::llvm::Twine &name, mlir::DictionaryAttr attributes);
+  describe(mlir::Value value, const llvm::Twine &place, const llvm::Twine &name,
+           mlir::DictionaryAttr attributes);
   lowered::SliceDim describeLayers(RepeatOp repeat);
 
-  mlir::LogicalResult declare(::llvm::StringRef name);
+  mlir::LogicalResult declare(llvm::StringRef name);
   mlir::LogicalResult writeBody();
   mlir::LogicalResult writePart(RepeatOp repeat);
   void writeEnd();
@@ -71,9 +71,9 @@ private:
 
   /// Ops of the program that the stage does, and those whose operands are to
   /// be looked at yet.
-  ::llvm::DenseSet<mlir::Operation *> required;
-  ::llvm::SmallVector<mlir::Operation *> open;
-  ::llvm::DenseSet<mlir::Value> requiredArguments;
+  llvm::DenseSet<mlir::Operation *> required;
+  llvm::SmallVector<mlir::Operation *> open;
+  llvm::DenseSet<mlir::Value> requiredArguments;
   mlir::Value received; ///< in the stage's function
 };
 

@@ -59,7 +59,7 @@ Value Exchanges::getRouting(const Emitter &emit, Operation *user, Value global,
     diagnostic.attachNote(global.getLoc()) << "made here";
     return {};
   }
-  const Emitter overTp = emit.along(Axis::Tp);
+  Emitter overTp = emit.along(Axis::Tp);
   if (layout == Layout::R || overTp.ranks() == 1)
     return copies.complete;
   Value &cut = layout == Layout::T ? copies.block : copies.overQ;
@@ -76,7 +76,7 @@ Value Exchanges::getGathered(const Emitter &emit, Operation *user, Value global,
   if (!complete)
     return {};
   Value &gathered = routing[global].gathered;
-  const Emitter overDp = emit.along(Axis::Dp);
+  Emitter overDp = emit.along(Axis::Dp);
   if (!gathered) {
     const RowSpace &tokens = *rows.getTokens();
     gathered = padRows(emit.getBuilder(), emit.getLoc(), complete,
@@ -180,7 +180,7 @@ Value Exchanges::getCounts(const Emitter &emit, DispatchOp dispatch,
     return homes;
   auto known = [&](Homes other) { return entry.get(other).homes; };
   auto gather = [&](Homes from, Axis axis) {
-    const Emitter over = emit.along(axis);
+    Emitter over = emit.along(axis);
     return over.allGather(
         known(from), 0,
         uncharged(staticBytes(known(from)) * double(over.ranks())));

@@ -246,11 +246,11 @@ static void appendKvHeads(Pieces &pieces, int64_t heads, int64_t kvHeads,
 static void appendContextKvHeads(Pieces &pieces, int64_t heads, int64_t kvHeads,
                                  int64_t headSize, int64_t ranks, int64_t cp,
                                  int64_t rank, int64_t count) {
-  const int64_t own = cost::localHeads(heads, ranks);
-  const int64_t begin = rank / cp * cp * own;
-  const int64_t last = (std::min(begin + cp * own, heads) - 1) / own * own;
-  const int64_t end = kvHeadOf(last, heads, kvHeads) +
-                      cost::localKvHeads(heads, kvHeads, ranks);
+  int64_t own = cost::localHeads(heads, ranks);
+  int64_t begin = rank / cp * cp * own;
+  int64_t last = (std::min(begin + cp * own, heads) - 1) / own * own;
+  int64_t end = kvHeadOf(last, heads, kvHeads) +
+                cost::localKvHeads(heads, kvHeads, ranks);
   appendHeads(pieces, kvHeadOf(begin, heads, kvHeads), count,
               std::min(end, kvHeads), headSize);
 }
@@ -287,40 +287,39 @@ template <typename Make> const Packing *Packings::get(Key key, Make make) {
 }
 
 const Packing *Packings::hidden(int64_t size, Axis over) {
-  const int64_t q = grid.q(), c = grid.c(), ranks = grid.size(over);
+  int64_t q = grid.q(), c = grid.c(), ranks = grid.size(over);
   if (over == Axis::Tp || q == 1 || ranks == 1)
     return blocks(size, ranks);
   if (grid.isQOutside())
     return hiddenOverC(size);
   return get({Kind::CutBlocks, {size, q, c}}, [&] {
-    const int64_t block = cost::ceilDiv(size, c),
-                  part = cost::ceilDiv(block, q);
-    return Packing(
-        "blocks", size, perRank(ranks, [&](Pieces &pieces, int64_t rank) {
-          const int64_t begin = rank % c * block;
-          const int64_t own = std::clamp<int64_t>(size - begin, 0, block);
-          const int64_t first = rank / c * part;
-          const int64_t held = std::clamp<int64_t>(own - first, 0, part);
-          append(pieces, {begin + first, held});
-          append(pieces, {-1, part - held});
-        }));
+    int64_t block = cost::ceilDiv(size, c), part = cost::ceilDiv(block, q);
+    return Packing("blocks", size,
+                   perRank(ranks, [&](Pieces &pieces, int64_t rank) {
+                     int64_t begin = rank % c * block;
+                     int64_t own = std::clamp<int64_t>(size - begin, 0, block);
+                     int64_t first = rank / c * part;
+                     int64_t held = std::clamp<int64_t>(own - first, 0, part);
+                     append(pieces, {begin + first, held});
+                     append(pieces, {-1, part - held});
+                   }));
   });
 }
 
 const Packing *Packings::hiddenOverC(int64_t size) {
-  const int64_t q = grid.q(), c = grid.c();
+  int64_t q = grid.q(), c = grid.c();
   if (q == 1)
     return blocks(size, c);
   return get({Kind::WholeBlocks, {size, q, c}}, [&] {
     return Packing(
         "blocks", size, perRank(c, [&](Pieces &pieces, int64_t rank) {
           if (grid.isQOutside()) {
-            const int64_t block = cost::ceilDiv(size, q * c);
+            int64_t block = cost::ceilDiv(size, q * c);
             for (int64_t i = 0; i < q; ++i)
               appendHeads(pieces, (i * c + rank) * block, block, size, 1);
             return;
           }
-          const int64_t block = cost::ceilDiv(size, c);
+          int64_t block = cost::ceilDiv(size, c);
           appendHeads(pieces, rank * block, block, size, 1);
           append(pieces, {-1, q * cost::ceilDiv(block, q) - block});
         }));
@@ -364,7 +363,7 @@ const Packing *Packings::onFirst(int64_t size, int64_t ranks) {
 
 const Packing *Packings::kvHeads(int64_t heads, int64_t kvHeads,
                                  int64_t headSize, int64_t ranks) {
-  const int64_t cp = grid.size(Axis::Cp);
+  int64_t cp = grid.size(Axis::Cp);
   if (cp > 1 && cost::contextHeads(heads, kvHeads, ranks, cp).isSame)
     return contextKvHeads(heads, kvHeads, headSize, ranks, cp);
   return get({Kind::KvHeads, {heads, kvHeads, headSize, ranks}}, [&] {
@@ -447,7 +446,7 @@ const Packing *Packings::contextKvHeads(int64_t heads, int64_t kvHeads,
                                         int64_t cp) {
   return get(
       {Kind::ContextKvHeads, {heads, kvHeads, headSize, ranks, cp}}, [&] {
-        const int64_t count = cost::contextHeads(heads, kvHeads, ranks, cp).kv;
+        int64_t count = cost::contextHeads(heads, kvHeads, ranks, cp).kv;
         return Packing("kv_heads", kvHeads * headSize,
                        perRank(ranks, [&](Pieces &pieces, int64_t rank) {
                          appendContextKvHeads(pieces, heads, kvHeads, headSize,

@@ -80,7 +80,7 @@ static Value gatherColumns(OpPartition &p, Value tokens, Layout from) {
     return p.along(Axis::Dp).allGather(rows, 0, charges);
   }
   // Columns are cut finer inside than outside.
-  const Emitter overQ = p.along(Axis::Q);
+  Emitter overQ = p.along(Axis::Q);
   rows = p.widen(rows, features->getLocalSize() * overQ.ranks());
   rows = overQ.allToAll(rows, 1, 0, p.own("columns"));
   return p.along(Axis::Ep).allGather(rows, 0, charges);
@@ -132,7 +132,7 @@ static Value scatterSum(OpPartition &p, CombineOp op, Value rows) {
   const Packing *features = p.getGrid().groups().isQOutside()
                                 ? p.hiddenIn(op.getRows(), Layout::TH, Axis::Tp)
                                 : p.hiddenIn(op.getRows(), Layout::H, Axis::Tp);
-  const Emitter overC = p.along(Axis::C);
+  Emitter overC = p.along(Axis::C);
   Charges columns = p.own("columns");
   if (overC.ranks() > 1)
     rows = overC.reduceScatter(p.selectColumns(rows, features->getPack()), 1,

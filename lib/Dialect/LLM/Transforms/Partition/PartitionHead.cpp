@@ -107,7 +107,7 @@ static Value merge(OpPartition &p, LmHeadOp op, Value candidates) {
 
 /// Scaled and capped as `op` gives them.
 static Value capped(OpPartition &p, LmHeadOp op, Value logits) {
-  const ActivationAttr activation = op.logitActivation();
+  ActivationAttr activation = op.logitActivation();
   if (!activation)
     return logits;
   return p.create<ActivationOp>(logits.getType(), logits, activation);

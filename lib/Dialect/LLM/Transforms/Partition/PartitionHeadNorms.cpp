@@ -83,10 +83,10 @@ static Value ownKeys(OpPartition &p, Value keys, const Packing *held) {
     return keys;
   int64_t ranks = held->getNumRanks(), count = held->getLocalSize();
   SmallVector<int32_t> places;
-  ::llvm::SmallSet<int64_t, 16> seen;
+  llvm::SmallSet<int64_t, 16> seen;
   for (int64_t rank = 0; rank < ranks; ++rank)
     for (auto [place, head] :
-         ::llvm::enumerate(lowered::listEntries(held->getRuns(rank)))) {
+         llvm::enumerate(lowered::listEntries(held->getRuns(rank)))) {
       bool isFirst = head >= 0 && seen.insert(head).second;
       places.push_back(isFirst ? int32_t(place) : -1);
     }

@@ -14,8 +14,8 @@ namespace shardopt::llm {
 
 /// The type of `like` with `width` columns.
 inline mlir::RankedTensorType withColumns(mlir::Value like, int64_t width) {
-  auto type = ::llvm::cast<mlir::RankedTensorType>(like.getType());
-  ::llvm::SmallVector<int64_t> shape(type.getShape());
+  auto type = llvm::cast<mlir::RankedTensorType>(like.getType());
+  llvm::SmallVector<int64_t> shape(type.getShape());
   shape.back() = width;
   return type.clone(shape);
 }

@@ -142,7 +142,7 @@ LogicalResult llm::partition(QkvProjOp op, OpPartition &p) {
 }
 
 LogicalResult llm::partition(Mamba2ProjOp op, OpPartition &p) {
-  const Mamba2Packings packings(p, op);
+  Mamba2Packings packings(p, op);
   ProductSpec spec;
   spec.rows = p.getPackings().blocks(columns(op.getInput()), p.ranks());
   spec.columns = packings.columns;

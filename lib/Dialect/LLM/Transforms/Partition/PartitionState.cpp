@@ -24,8 +24,8 @@ static const Packing *groupsOf(OpPartition &p, GatedDeltaNetOp op,
 LogicalResult llm::partition(GatedDeltaNetOp op, OpPartition &p) {
   if (failed(p.expectRows(op.getInput(), p.getTokens())))
     return failure();
-  const Layout layout = p.getRequired();
-  const bool cuts = layout == Layout::H && p.ranks() > 1;
+  Layout layout = p.getRequired();
+  bool cuts = layout == Layout::H && p.ranks() > 1;
   const Packing *input = nullptr, *output = nullptr, *channels = nullptr,
                 *valueHeads = nullptr;
   if (layout == Layout::H) {
@@ -37,7 +37,7 @@ LogicalResult llm::partition(GatedDeltaNetOp op, OpPartition &p) {
 
   Value groups = p.get(op.getInput(), layout, input);
   Value positions = positionsIn(p, op.getPositions(), layout);
-  const Cut rows = p.overRows(layout);
+  Cut rows = p.overRows(layout);
   Value convState =
       p.slice(op.getConvState(), {rows, Cut(), Cut::over(channels)});
   Value state =
@@ -73,8 +73,8 @@ LogicalResult llm::partition(GatedDeltaNetOp op, OpPartition &p) {
 Mamba2Packings::Mamba2Packings(Packings &packings, int64_t numHeads,
                                int64_t headDim, int64_t numGroups,
                                int64_t stateDim, int64_t ranks) {
-  const bool isOne = numGroups == 1;
-  const int64_t units = isOne ? numHeads : numGroups;
+  bool isOne = numGroups == 1;
+  int64_t units = isOne ? numHeads : numGroups;
   auto ofHeads = [&](int64_t size) {
     return packings.heads(units, numHeads / units * size, ranks);
   };
@@ -93,9 +93,9 @@ Mamba2Packings::Mamba2Packings(Packings &packings, int64_t numHeads,
 LogicalResult llm::partition(Mamba2Op op, OpPartition &p) {
   if (failed(p.expectRows(op.getInput(), p.getTokens())))
     return failure();
-  const Layout layout = p.getRequired();
-  const bool isCut = layout == Layout::H;
-  const Mamba2Packings packings(p, op);
+  Layout layout = p.getRequired();
+  bool isCut = layout == Layout::H;
+  Mamba2Packings packings(p, op);
   auto where = [&](const Packing *packing) {
     return isCut ? packing : nullptr;
   };
@@ -105,7 +105,7 @@ LogicalResult llm::partition(Mamba2Op op, OpPartition &p) {
 
   Value input = p.get(op.getInput(), layout, where(packings.columns));
   Value positions = positionsIn(p, op.getPositions(), layout);
-  const Cut rows = p.overRows(layout);
+  Cut rows = p.overRows(layout);
   Value convState =
       p.slice(op.getConvState(), {rows, Cut(), Cut::over(channels)});
   Value state = p.slice(op.getState(), {rows, Cut::over(heads), Cut(), Cut()});

@@ -117,8 +117,8 @@ static LocalCopy reshardOverQ(const Emitter &emit, Packings &packings,
                               const RowSpace &space, const StepCharges &steps) {
   LocalCopy copy{from.value, to, cutsFeatures(to) ? packing : nullptr, nullptr};
   Value &value = copy.value;
-  const RowMover overQ(emit.along(Axis::Q), space);
-  const RowMover overC(emit.along(Axis::C), space);
+  RowMover overQ(emit.along(Axis::Q), space);
+  RowMover overC(emit.along(Axis::C), space);
   if (from.layout == Layout::R) {
     value = overQ.slice(emit.padRows(value, space));
     if (to == Layout::TH)
@@ -170,7 +170,7 @@ static LocalCopy reshardOverQ(const Emitter &emit, Packings &packings,
 LocalCopy llm::reshard(const Emitter &outside, Packings &packings,
                        LocalCopy from, Layout to, const Packing *packing,
                        const RowSpace &space, const StepCharges &steps) {
-  const Emitter emit = outside.along(space.over);
+  Emitter emit = outside.along(space.over);
   LocalCopy copy{from.value, to, cutsFeatures(to) ? packing : nullptr, nullptr};
   Value &value = copy.value;
   bool sameFeatures = !cutsFeatures(to) || from.packing == packing;
@@ -191,7 +191,7 @@ LocalCopy llm::reshard(const Emitter &outside, Packings &packings,
     return reshard(emit, packings, whole, to, packing, space, steps);
   }
 
-  const RowMover rows(emit, space);
+  RowMover rows(emit, space);
   switch (from.layout) {
   case Layout::R:
     if (to == Layout::T)

@@ -20,8 +20,8 @@ namespace shardopt::llm {
 struct ResidualTarget {
   mlir::Operation *consumer = nullptr; ///< null where nobody reads it
   std::optional<cost::Layout> layout;  ///< none: it takes any
-  double rows = 0;         ///< whose reshards the cost model charges
-  ::llvm::StringRef cause; ///< the name that it charges them under
+  double rows = 0;       ///< whose reshards the cost model charges
+  llvm::StringRef cause; ///< the name that it charges them under
   bool beginsLayer = false;
   bool isHead = false;
 
