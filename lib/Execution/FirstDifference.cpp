@@ -94,9 +94,9 @@ static std::optional<Tensor> join(const std::vector<const Part *> &group,
   cost::Layout layout = first.site->layout;
   if (layout == Layout::R)
     return *first.value;
-  const bool isCutOverQ = cost::isTwoAxis(layout);
-  const bool isFeatures = layout == Layout::H || layout == Layout::TH;
-  const bool isSum = layout == Layout::P || layout == Layout::TP;
+  bool isCutOverQ = cost::isTwoAxis(layout);
+  bool isFeatures = layout == Layout::H || layout == Layout::TH;
+  bool isSum = layout == Layout::P || layout == Layout::TP;
   int64_t rows = 0;
   for (const Part *part : group)
     rows = layout == Layout::T ? rows + part->value->shape()[0]

@@ -77,8 +77,7 @@ void PlannedOrder::Reader::readEntry(const json::Value &entry) {
                      entry["microbatch"].integer(std::nullopt, 0, maxDegree),
                      entry["start"].integer(std::nullopt, 0), 0};
   kernels.end = entry["end"].integer(std::nullopt, kernels.start);
-  const auto device =
-      size_t(entry["device"].integer(std::nullopt, 0, maxDegree));
+  auto device = size_t(entry["device"].integer(std::nullopt, 0, maxDegree));
   if (!entry["machine"].choice<bool>({{"compute", true}, {"comm", false}}))
     return;
   plan.microBatches = std::max(plan.microBatches, kernels.microBatch + 1);
@@ -129,7 +128,7 @@ void PlannedOrder::Reader::checkStage(std::vector<Kernels> &kernels) {
 /// Between two stages messages keep their order, so micro-batches have to.
 void PlannedOrder::Reader::checkHandOver(size_t stage) {
   const std::vector<Stay> &from = stays[stage - 1], &to = stays[stage];
-  const std::string before = "stage " + std::to_string(stage - 1);
+  std::string before = "stage " + std::to_string(stage - 1);
   for (size_t m = 0; m < to.size(); ++m) {
     if (to[m].start < from[m].end)
       to[m].first->place.fail(to[m].first->describe() + " starts at " +

@@ -129,11 +129,11 @@ static constexpr Fusion fusions[] = {
 
 /// Those that a tensor of an expert can be in.
 static std::vector<FusedTensor> fusedFrom(const std::string &pattern) {
-  const std::string key = ".{expert}.";
-  const size_t at = pattern.find(key);
+  std::string key = ".{expert}.";
+  size_t at = pattern.find(key);
   if (at == std::string::npos)
     return {};
-  const std::string module = pattern.substr(0, at + 1);
+  std::string module = pattern.substr(0, at + 1);
   std::vector<FusedTensor> found;
   for (const Fusion &fusion : fusions)
     if (pattern.substr(at + key.size()) == fusion.own)
@@ -154,7 +154,7 @@ static ErrorOr<StoredTensor> sliceFused(const StoredTensor &tensor,
                  std::to_string(from.blocks) + " projections"};
   StoredTensor part = tensor;
   part.shape = {shape[1] / from.blocks, shape[2]};
-  const int64_t size = countElements(part.shape);
+  int64_t size = countElements(part.shape);
   part.data +=
       (expert * from.blocks + from.block) * size * bytesOf(tensor.type);
   return part;
@@ -237,7 +237,7 @@ ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
                                  const SourcePart &part, const Shape &wanted,
                                  std::optional<int64_t> layer) {
   PartView view;
-  const int64_t experts = wanted.front();
+  int64_t experts = wanted.front();
   view.isPerExpert = part.pattern.find("{expert}") != std::string::npos;
   view.isTransposed = part.isTransposed;
   view.isInterleaved = part.isInterleaved;
@@ -247,10 +247,10 @@ ErrorOr<PartView> PartView::open(const SafeTensors &checkpoint,
   auto find = [&](const std::string &pattern,
                   int64_t expert) -> ErrorOr<StoredTensor> {
     auto named = [&](const std::string &pattern) {
-      const std::string name = expand(pattern, "{expert}", expert);
+      std::string name = expand(pattern, "{expert}", expert);
       return layer ? expand(name, "{layer}", *layer) : name;
     };
-    const std::string name = named(pattern);
+    std::string name = named(pattern);
     if (const StoredTensor *tensor = checkpoint.find(name))
       return *tensor;
     for (const FusedTensor &from : fusedFrom(pattern))
@@ -332,8 +332,8 @@ double PartView::at(Span<const int64_t> index) const {
   for (size_t i = 0; i < rank; ++i)
     linear = linear * storedSizes[i] + place[i];
   if (isPacked) {
-    const int bits = int(tensor.at(linear / 2)) >> (linear % 2 ? 4 : 0);
-    const int exponent = int(scales[expert].at(linear / blockNumbers)) - 127;
+    int bits = int(tensor.at(linear / 2)) >> (linear % 2 ? 4 : 0);
+    int exponent = int(scales[expert].at(linear / blockNumbers)) - 127;
     return std::ldexp((bits & 8 ? -1 : 1) * fourBits[bits & 7], exponent) *
                factor +
            shift;
@@ -364,7 +364,7 @@ static std::optional<Error> cutPart(const llm::Source &source,
     }
   if (count == 1 && part.offset == 0)
     return std::nullopt;
-  const int64_t found = axis < view.shape().size() ? view.shape()[axis] : 0;
+  int64_t found = axis < view.shape().size() ? view.shape()[axis] : 0;
   if (covered != found || part.offset > found - part.size)
     return Error{"the parts of '" + part.pattern + "' have " +
                  std::to_string(covered) + " entries along dim " +
@@ -398,15 +398,14 @@ CheckpointWeights::findUnread(const ProgramInterface &program) const {
     unread.insert(name);
   auto read = [&](const std::string &pattern, const Operand &param,
                   std::optional<int64_t> layer) {
-    const std::string name =
-        layer ? expand(pattern, "{layer}", *layer) : pattern;
+    std::string name = layer ? expand(pattern, "{layer}", *layer) : pattern;
     if (name.find("{expert}") == std::string::npos) {
       unread.erase(name);
       return;
     }
     for (const FusedTensor &from : fusedFrom(name))
       unread.erase(from.name);
-    const int64_t experts = param.globalShape().front();
+    int64_t experts = param.globalShape().front();
     for (int64_t expert = 0; expert < experts; ++expert)
       unread.erase(expand(name, "{expert}", expert));
   };
@@ -451,7 +450,7 @@ std::optional<Error> CheckpointWeights::loadLayer(
       return fail(error->message);
     parts.push_back(std::move(*view));
   }
-  const int64_t groups = param.source->groups;
+  int64_t groups = param.source->groups;
   if (axis >= shape.size() || !fits(parts, axis, groups, shape)) {
     std::string found;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -471,7 +470,7 @@ std::optional<Error> CheckpointWeights::loadLayer(
     for (size_t i = shape.size(); i-- > 0; there /= shape[i])
       index[i] = there % shape[i];
     const PartView *part = parts.data();
-    const int64_t width = shape[axis] / groups, group = index[axis] / width;
+    int64_t width = shape[axis] / groups, group = index[axis] / width;
     index[axis] %= width;
     for (; index[axis] >= part->shape()[axis] / groups; ++part)
       index[axis] -= part->shape()[axis] / groups;

@@ -49,7 +49,7 @@ private:
   void keep(const Diagnostic &found) {
     if (found.getSeverity() != DiagnosticSeverity::Error)
       return;
-    ::llvm::raw_string_ostream stream(text);
+    llvm::raw_string_ostream stream(text);
     if (!text.empty())
       stream << '\n';
     if (auto place = dyn_cast<FileLineColLoc>(found.getLocation()))
@@ -70,14 +70,14 @@ ErrorOr<LoadedModel> Workbench::load(ModuleOp module) const {
     return error();
   LoadedModel loaded;
   loaded.name = program->name;
-  const Annotation annotation = readAnnotation(module, *program);
+  Annotation annotation = readAnnotation(module, *program);
   loaded.strategy = annotation.strategy();
   if (!loaded.strategy)
     loaded.missing = annotation.firstMissing(*program);
   loaded.costs = std::move(program->model);
   if (auto machine = module->getAttrOfType<StringAttr>(llm::machineAttrName))
     loaded.machine = machine.str();
-  ::llvm::raw_string_ostream stream(loaded.module);
+  llvm::raw_string_ostream stream(loaded.module);
   stream << module << '\n';
   return loaded;
 }
@@ -138,7 +138,7 @@ shardopt::importConfigSizes(const std::string &path,
 ErrorOr<LoadedModel> shardopt::readModuleText(std::string_view text,
                                               const std::string &name,
                                               const TypeChoice &types) {
-  const StringRef source(text.data(), text.size());
+  StringRef source(text.data(), text.size());
   if (source.trim().empty())
     return Error{"'" + name + "' is empty, expected a module"};
   if (auto error = checkNesting(name, text))
@@ -152,9 +152,9 @@ ErrorOr<LoadedModel> shardopt::readModuleText(std::string_view text,
 
 ErrorOr<LoadedModel> shardopt::readModuleFile(const std::string &path,
                                               const TypeChoice &types) {
-  auto buffer = ::llvm::MemoryBuffer::getFile(path);
+  auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return Error{"'" + path + "': " + buffer.getError().message()};
-  const StringRef text = (*buffer)->getBuffer();
+  StringRef text = (*buffer)->getBuffer();
   return readModuleText({text.data(), text.size()}, path, types);
 }

@@ -41,7 +41,7 @@ template <typename T> static Type make(MLIRContext *context) {
 static ErrorOr<Format> parseFormat(const std::string &option,
                                    const std::string &name, bool isCache) {
   using cost::WeightType;
-  const auto plain = [](auto type) { return Format{type, std::nullopt}; };
+  auto plain = [](auto type) { return Format{type, std::nullopt}; };
   std::vector<std::pair<std::string, Format>> choices = {
       {"bf16", plain(make<BFloat16Type>)},
       {"f16", plain(make<Float16Type>)},
@@ -74,7 +74,7 @@ static int64_t floatRank(Value value) {
 /// The caches or states that `op` reads, and gives back; of fewer dims are
 /// activations and weights.
 static SmallVector<Value> cachesOf(Operation *op) {
-  const auto isCache = [](Value value) { return floatRank(value) >= 3; };
+  auto isCache = [](Value value) { return floatRank(value) >= 3; };
   if (llvm::none_of(op->getResults(), isCache))
     return {};
   return llvm::filter_to_vector(op->getOperands(), isCache);
@@ -94,13 +94,13 @@ static Value matrixOf(Operation *op) {
   auto charged = dyn_cast<llm::CostOpInterface>(op);
   if (!charged)
     return {};
-  const cost::OpTypes types = charged.getOpModel()->types();
-  const bool isProjection = types.attention || types.dense || types.experts;
-  const bool hasCaches = !cachesOf(op).empty();
+  cost::OpTypes types = charged.getOpModel()->types();
+  bool isProjection = types.attention || types.dense || types.experts;
+  bool hasCaches = !cachesOf(op).empty();
   if (hasCaches && !isProjection)
     return {}; // what follows a state has the type of activations
   for (Value operand : op->getOperands()) {
-    const int64_t rank = floatRank(operand);
+    int64_t rank = floatRank(operand);
     auto type = dyn_cast<RankedTensorType>(operand.getType());
     if (rank >= 2 && rank <= (hasCaches ? 2 : 3) && type.hasStaticShape() &&
         !operand.getDefiningOp<llm::CostOpInterface>() &&
@@ -112,8 +112,7 @@ static Value matrixOf(Operation *op) {
 
 /// Whether a method that stores weights as `storage` quantises that of `op`.
 static bool quantizes(cost::WeightType storage, Operation *op) {
-  const cost::OpTypes types =
-      cast<llm::CostOpInterface>(op).getOpModel()->types();
+  cost::OpTypes types = cast<llm::CostOpInterface>(op).getOpModel()->types();
   if (storage == cost::WeightType::Mxfp4)
     return types.experts.has_value();
   return types.attention || types.dense || types.experts;
@@ -162,7 +161,7 @@ SmallVector<Value> Retyper::related(Value value) const {
     add(value.getDefiningOp(), cast<OpResult>(value).getResultNumber());
   // Caches come back behind what their op makes, in the order of its operands.
   auto addCaches = [&](Operation *op) {
-    const SmallVector<Value> caches = cachesOf(op);
+    SmallVector<Value> caches = cachesOf(op);
     for (auto [cache, made] :
          llvm::zip(caches, op->getResults().take_back(caches.size())))
       if (cache == value || made == value)
@@ -183,7 +182,7 @@ SmallVector<Value> Retyper::related(Value value) const {
 void Retyper::retype(Value first, Type element) {
   SmallVector<Value> left = {first};
   while (!left.empty()) {
-    const Value value = left.pop_back_val();
+    Value value = left.pop_back_val();
     if (!done.insert(value).second)
       continue;
     Value(value).setType(
@@ -212,15 +211,15 @@ static std::optional<Error> retypeWeights(ModuleOp module, const Format &format,
                                           const std::string &name,
                                           Retyper &values) {
   MLIRContext *context = module.getContext();
-  const Type element = format.element(context);
+  Type element = format.element(context);
   Type plain = element;
   int64_t quantized = 0;
   // The table comes first, which no method quantises.
   module.walk([&](Operation *op) {
-    const Value matrix = matrixOf(op);
+    Value matrix = matrixOf(op);
     if (!matrix)
       return;
-    const bool isQuantized = format.storage && quantizes(*format.storage, op);
+    bool isQuantized = format.storage && quantizes(*format.storage, op);
     if (format.storage && !isQuantized && plain == element)
       plain = getElementTypeOrSelf(matrix.getType());
     quantized += isQuantized;
@@ -237,9 +236,9 @@ static std::optional<Error> retypeWeights(ModuleOp module, const Format &format,
                                  : "projections") +
                  ", which weights of 'weight-type' " + name + " are"};
   module->setAttr(llm::quantizationAttrName, StringAttr::get(context, name));
-  const bool isExecuted = *format.storage == cost::WeightType::Fp8 ||
-                          *format.storage == cost::WeightType::Fp8Block ||
-                          *format.storage == cost::WeightType::Mxfp4;
+  bool isExecuted = *format.storage == cost::WeightType::Fp8 ||
+                    *format.storage == cost::WeightType::Fp8Block ||
+                    *format.storage == cost::WeightType::Mxfp4;
   if (!isExecuted && !llm::getPlannedOnly(module))
     module->setAttr(llm::plannedOnlyAttrName,
                     StringAttr::get(context, "its weights are of " + name));
@@ -248,7 +247,7 @@ static std::optional<Error> retypeWeights(ModuleOp module, const Format &format,
 
 static std::optional<Error> retypeCaches(ModuleOp module, const Format &format,
                                          Retyper &values) {
-  const Type element = format.element(module.getContext());
+  Type element = format.element(module.getContext());
   int64_t caches = 0;
   module.walk([&](llm::CostOpInterface op) {
     if (!op.getOpModel()->types().cacheBytes)

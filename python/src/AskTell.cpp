@@ -18,7 +18,7 @@ AskTell::create(std::shared_ptr<const Scenario> scenario,
       search::StrategySpace::create(scenario->spaceFacts(), request.space);
   if (!space)
     return space.error();
-  const search::Objective objective = scenario->objective(request.goal);
+  search::Objective objective = scenario->objective(request.goal);
   std::unique_ptr<AskTell> made(
       new AskTell(std::move(scenario), std::move(*space), objective));
   made->searcherName =

@@ -22,7 +22,7 @@ static std::optional<int64_t> constantFallback(const DegreeInfo &info) {
     ones[degree] = 1;
     others[degree] = 2;
   }
-  const int64_t value = info.fallback(ones);
+  int64_t value = info.fallback(ones);
   return value == info.fallback(others) ? std::optional(value) : std::nullopt;
 }
 
@@ -41,7 +41,7 @@ fillDegrees(const std::vector<std::optional<int64_t>> &given) {
   PartialDegrees partial;
   for (Degree degree : allDegrees)
     partial[degree] = given[size_t(degree)];
-  const Degrees filled = partial.filled();
+  Degrees filled = partial.filled();
   std::vector<int64_t> result;
   for (Degree degree : allDegrees)
     result.push_back(filled[degree]);

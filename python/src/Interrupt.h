@@ -34,7 +34,7 @@ public:
   /// called in that of Python. What `tick` or a signal handler raises stops the
   /// work, and is raised again when that has ended.
   template <typename Work, typename Tick> auto run(Work work, Tick tick) {
-    const Run one(*this);
+    Run one(*this);
     auto running = std::async(std::launch::async, work);
     std::exception_ptr raised;
     while (!isReady(running)) {
@@ -51,7 +51,7 @@ public:
     }
     if (raised)
       std::rethrow_exception(raised);
-    const bool isInterrupted = stop->requested();
+    bool isInterrupted = stop->requested();
     return std::pair(running.get(), isInterrupted);
   }
 

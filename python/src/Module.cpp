@@ -165,8 +165,8 @@ Problem::Problem(const LoadedModel &model, const py::dict &settings) {
   take(settings, "count_idle", options.countIdle);
   take(settings, "simulator_timeout_s", options.simulatorTimeoutSeconds);
   // Of a process of its own the first failure of each kind, as it happens.
-  const bool isTold = options.simulator.rfind("exec:", 0) == 0 ||
-                      options.simulator.rfind("plugin:", 0) == 0;
+  bool isTold = options.simulator.rfind("exec:", 0) == 0 ||
+                options.simulator.rfind("plugin:", 0) == 0;
   options.warn = [isTold](const std::string &message) {
     if (isTold)
       std::fprintf(stderr, "shardopt: %s\n", message.c_str());
@@ -183,7 +183,7 @@ std::map<std::string, uint64_t> Problem::failures() const {
   std::map<std::string, uint64_t> counts;
   if (!scenario->external())
     return counts;
-  const blackbox::FailureCounts found = scenario->external()->failures();
+  blackbox::FailureCounts found = scenario->external()->failures();
   for (size_t kind = 0; kind < blackbox::numFailures; ++kind)
     if (found.counts[kind])
       counts[spell(blackbox::Failure(kind))] = found.counts[kind];
@@ -208,9 +208,9 @@ std::optional<std::string> Problem::whyNotRun(const std::string &engine,
 /// The dim that `engine` gives to each op under the degrees of `strategy`.
 Numbers Problem::engineDims(const std::string &engine,
                             const Numbers &strategy) const {
-  const EngineFacts facts(scenario->model());
-  const Runner runner = orRaise(parseRunner(engine));
-  const Degrees degrees = readStrategy(strategy).degrees;
+  EngineFacts facts(scenario->model());
+  Runner runner = orRaise(parseRunner(engine));
+  Degrees degrees = readStrategy(strategy).degrees;
   Numbers dims;
   for (size_t op = 0; op < scenario->opNames().size(); ++op)
     dims.push_back(int64_t(engineDim(runner, degrees, op, facts)));
@@ -233,7 +233,7 @@ PlanRequest Problem::readRequest(const py::dict &settings) const {
   const std::vector<std::string> &names = scenario->opNames();
   request.space.pinnedDims.resize(names.size());
   for (const auto &[name, dim] : dims) {
-    const auto op = std::find(names.begin(), names.end(), name);
+    auto op = std::find(names.begin(), names.end(), name);
     if (op == names.end())
       throw py::value_error("unknown op '" + abbreviate(name) + "'; " +
                             listKnown(name, names));
@@ -285,8 +285,8 @@ struct Problem::Told {
   /// Tells `show` of it, in the thread of Python; the search goes on meanwhile.
   void show(const py::object &show) {
     std::unique_lock lock(mutex);
-    const uint64_t count = charged;
-    const std::optional<Evaluation> found = best;
+    uint64_t count = charged;
+    std::optional<Evaluation> found = best;
     lock.unlock();
     if (found)
       show(count, found->throughput, found->latencyMs);
@@ -342,7 +342,7 @@ Problem::whyNoTransfer(const std::string &engine, const RoleNumbers &prefill,
 /// A service that is given as a table and as JSON, and what it does not keep,
 /// or None.
 py::tuple Problem::evaluateService(const py::dict &settings) const {
-  const ServiceSummary service = orRaise(shardopt::evaluateService(
+  ServiceSummary service = orRaise(shardopt::evaluateService(
       scenario, readService(settings), readGiven(settings)));
   return py::make_tuple(serviceTable(service), serviceJson(service),
                         whyNotKept(service));
@@ -364,7 +364,7 @@ auto Problem::searched(const py::dict &settings, Work work) const {
       [&] {
         if (progress.is_none())
           return;
-        if (const auto best = watch.best())
+        if (auto best = watch.best())
           progress(watch.evaluations(), best->tokensPerDevice, best->tpotMs);
         else
           progress(watch.evaluations(), py::none(), py::none());
@@ -390,19 +390,18 @@ py::tuple Problem::planService(const py::dict &settings) const {
   std::vector<ServiceVariant> variants;
   if (settings.contains("variants"))
     for (const py::handle &one : settings["variants"]) {
-      const auto [problem, own] = one.cast<std::pair<py::object, py::dict>>();
+      auto [problem, own] = one.cast<std::pair<py::object, py::dict>>();
       variants.push_back(
           {problem.cast<const Problem &>().scenario, readService(own)});
     }
-  const ServiceSummary found =
-      searched(settings, [&](const ServiceRequest &asked) {
-        for (ServiceVariant &variant : variants) {
-          variant.request.stop = asked.stop;
-          variant.request.watch = asked.watch;
-        }
-        return variants.empty() ? shardopt::planService(scenario, asked)
-                                : planVariants(variants);
-      });
+  ServiceSummary found = searched(settings, [&](const ServiceRequest &asked) {
+    for (ServiceVariant &variant : variants) {
+      variant.request.stop = asked.stop;
+      variant.request.watch = asked.watch;
+    }
+    return variants.empty() ? shardopt::planService(scenario, asked)
+                            : planVariants(variants);
+  });
   return describeService(found) + py::make_tuple(found.variant);
 }
 
@@ -418,7 +417,7 @@ py::tuple Problem::sizeService(const py::dict &settings) const {
 py::tuple Problem::serviceFrontier(const py::dict &settings) const {
   double step = defaultFrontierStep;
   take(settings, "step", step);
-  const ServiceFrontier frontier =
+  ServiceFrontier frontier =
       searched(settings, [&](const ServiceRequest &asked) {
         return shardopt::serviceFrontier(scenario, asked, step);
       });
@@ -439,7 +438,7 @@ std::string Problem::adviseService(const py::dict &settings) const {
 /// search chooses from.
 std::vector<std::pair<std::string, Numbers>>
 Problem::space(const py::dict &settings) const {
-  const auto space = orRaise(search::StrategySpace::create(
+  auto space = orRaise(search::StrategySpace::create(
       scenario->spaceFacts(), readRequest(settings).space));
   std::vector<std::pair<std::string, Numbers>> values;
   for (Degree degree : space.openDegrees())
@@ -456,7 +455,7 @@ Problem::space(const py::dict &settings) const {
 /// The table, the report as JSON, and why a strategy of the user's is invalid
 /// (or None).
 py::tuple Problem::describe(const Numbers &numbers) const {
-  const Strategy strategy = readStrategy(numbers);
+  Strategy strategy = readStrategy(numbers);
   PlanSummary summary(scenario);
   summary.planName = "given";
   summary.tellsEngines = !strategy.degrees.isUniform();
@@ -489,7 +488,7 @@ std::vector<Numbers> Search::ask(size_t n) {
 Evaluation Search::readMetrics(const py::tuple &metrics) {
   Evaluation evaluation;
   evaluation.valid = metrics[0].cast<bool>();
-  const auto reason = metrics[1].cast<std::string>();
+  auto reason = metrics[1].cast<std::string>();
   for (Reason known : {Reason::None, Reason::Structural, Reason::Memory,
                        Reason::Slo, Reason::Failed})
     if (reason == spell(known))
@@ -504,7 +503,7 @@ Evaluation Search::readMetrics(const py::tuple &metrics) {
 /// fingerprint; None where it has none.
 static std::optional<std::pair<std::string, std::string>>
 constantsOf(const std::string &nameOrFile) {
-  const Machine machine = orRaise(loadMachine(nameOrFile));
+  Machine machine = orRaise(loadMachine(nameOrFile));
   if (!machine.calibration)
     return std::nullopt;
   return std::pair(machine.calibration->date,
@@ -567,7 +566,7 @@ PYBIND11_MODULE(_shardopt, module) {
                              })
       .def_property_readonly("has_dense_layers",
                              [](const LoadedModel &model) {
-                               const EngineFacts facts(model.costs);
+                               EngineFacts facts(model.costs);
                                return std::find(facts.isInDenseStack.begin(),
                                                 facts.isInDenseStack.end(),
                                                 true) !=

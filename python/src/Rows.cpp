@@ -18,7 +18,7 @@ using namespace shardopt;
 
 Strategy shardopt::readStrategy(const Scenario &scenario,
                                 const Numbers &numbers) {
-  const size_t ops = scenario.opNames().size();
+  size_t ops = scenario.opNames().size();
   if (numbers.size() < numDegrees + ops)
     throw py::value_error("a strategy has " + std::to_string(numbers.size()) +
                           " numbers, expected " + std::to_string(numDegrees) +
@@ -28,7 +28,7 @@ Strategy shardopt::readStrategy(const Scenario &scenario,
   Strategy strategy;
   strategy.dims.reserve(ops);
   for (Degree degree : allDegrees) {
-    const int64_t value = numbers[size_t(degree)];
+    int64_t value = numbers[size_t(degree)];
     if (value < 1 || value > infoOf(degree).most)
       throw py::value_error(std::string("'") + spell(degree) + "' is " +
                             std::to_string(value) + ", expected " +
@@ -36,7 +36,7 @@ Strategy shardopt::readStrategy(const Scenario &scenario,
     strategy.degrees[degree] = value;
   }
   for (size_t op = 0; op < ops; ++op) {
-    const int64_t dim = numbers[numDegrees + op];
+    int64_t dim = numbers[numDegrees + op];
     if (dim < 0 || dim >= int64_t(maxDims))
       throw py::value_error("the dim of '" + scenario.opNames()[op] + "' is " +
                             std::to_string(dim) + ", expected 0 to " +
@@ -48,7 +48,7 @@ Strategy shardopt::readStrategy(const Scenario &scenario,
                        numbers.end());
   if (stages.isEmpty())
     return strategy;
-  const auto layers = int64_t(scenario.model().numLayers());
+  auto layers = int64_t(scenario.model().numLayers());
   if (auto why = stageCutError(stages, strategy.degrees.pp, layers))
     throw py::value_error("'stages': " + *why);
   return strategy;
@@ -147,14 +147,14 @@ const Numbers &RowReader::read(py::handle row) {
     return numbers;
   }
   numbers.clear();
-  const bool isRead =
+  bool isRead =
       PyDict_CheckExact(object)
           ? readDict(object)
           : PyObject_TypeCheck(
                 object, reinterpret_cast<PyTypeObject *>(strategyType.ptr())) &&
                 readObject(object);
   if (!isRead) {
-    const py::object found = numbersOf(row);
+    py::object found = numbersOf(row);
     readList(found.ptr());
   }
   return numbers;
@@ -182,7 +182,7 @@ void RowReader::readList(PyObject *row) {
   for (size_t i = 0; i < numbers.size(); ++i) {
     PyObject *number = PyList_GET_ITEM(row, Py_ssize_t(i));
     // Those of other libraries are integers too, and truth is none.
-    const bool isTruth = PyBool_Check(number);
+    bool isTruth = PyBool_Check(number);
     numbers[i] = isTruth ? 0 : PyLong_AsLongLong(number);
     if (!isTruth && (numbers[i] != -1 || !PyErr_Occurred()))
       continue;
@@ -225,7 +225,7 @@ bool RowReader::takeDim(size_t op, PyObject *name, PyObject *dim) {
   if (!opKeys[op].is(name) || !PyLong_CheckExact(dim))
     return false;
   int overflow = 0;
-  const int64_t number = PyLong_AsLongLongAndOverflow(dim, &overflow);
+  int64_t number = PyLong_AsLongLongAndOverflow(dim, &overflow);
   if (number < 0 || number >= int64_t(maxDims) ||
       !(dimsOfOps[op] >> number & 1))
     return false;
@@ -269,12 +269,12 @@ bool RowReader::readObject(PyObject *row) {
   };
   DegreeMap<int64_t> given;
   for (Degree degree : allDegrees) {
-    const py::object value = get(degreeKeys[degree]);
+    py::object value = get(degreeKeys[degree]);
     given[degree] = value.is_none() ? 0 : degreeOf(degree, value.ptr());
     if (!value.is_none() && given[degree] < 1)
       return false;
   }
-  const py::object dims = get(dimsKey);
+  py::object dims = get(dimsKey);
   if (!PyTuple_CheckExact(dims.ptr()) ||
       PyTuple_GET_SIZE(dims.ptr()) != Py_ssize_t(opKeys.size()) ||
       !takeDegrees(given))
@@ -303,7 +303,7 @@ bool RowReader::readDict(PyObject *row) {
       ++next;
     if (next == numDegrees)
       return false;
-    const Degree degree = allDegrees[next++];
+    Degree degree = allDegrees[next++];
     given[degree] = degreeOf(degree, value);
     if (given[degree] < 1)
       return false;
@@ -370,7 +370,7 @@ py::list shardopt::evaluateRows(const Scenario &scenario, const py::list &rows,
                                 const py::type &strategyType,
                                 const py::object &numbersOf) {
   RowReader reader(scenario, strategyType, numbersOf);
-  const std::vector<Strategy> strategies = readRows(scenario, rows, reader);
+  std::vector<Strategy> strategies = readRows(scenario, rows, reader);
   std::vector<Evaluation> found(strategies.size());
   {
     py::gil_scoped_release release;
@@ -381,7 +381,7 @@ py::list shardopt::evaluateRows(const Scenario &scenario, const py::list &rows,
   if (!PyType_IsSubtype(type, &PyTuple_Type))
     throw py::type_error("metrics are no tuples");
   std::map<Reason, py::str> reasons;
-  const py::str phase(scenario.isPrefill() ? "prefill" : "decode");
+  py::str phase(scenario.isPrefill() ? "prefill" : "decode");
   py::list metrics(found.size());
   for (size_t i = 0; i < found.size(); ++i) {
     const Evaluation &one = found[i];

@@ -49,12 +49,12 @@ GivenRole shardopt::readRole(const std::string &role, const RoleNumbers &said) {
   GivenRole given;
   PartialDegrees degrees;
   for (const auto &[name, value] : said) {
-    const std::string text = py::str(value);
-    const std::string place = "'" + role + "." + abbreviate(name) + "'";
+    std::string text = py::str(value);
+    std::string place = "'" + role + "." + abbreviate(name) + "'";
     std::optional<Degree> degree = parseDegree(name);
     if (name == "workers") {
       // Whole numbers as those of a degree.
-      const auto count = parseDegreeValue(Degree::Batch, text);
+      auto count = parseDegreeValue(Degree::Batch, text);
       if (!count)
         throw py::value_error(place + " is " + abbreviate(text) +
                               ", expected a whole number from 1 to 100000");
@@ -82,7 +82,7 @@ GivenService shardopt::readGiven(const py::dict &settings) {
   GivenService given;
   take(settings, "concurrency", given.concurrency);
   take(settings, "prefill_elsewhere", given.isElsewhere);
-  const bool isOne = roles.size() == 1 && roles.count("serve");
+  bool isOne = roles.size() == 1 && roles.count("serve");
   if (!isOne &&
       !(roles.size() == 2 && roles.count("prefill") && roles.count("decode"))) {
     std::string found;

@@ -103,7 +103,7 @@ answerTable(llvm::function_ref<ErrorOr<std::string>(std::string_view)> answer) {
       llvm::MemoryBuffer::getSTDIN();
   if (std::error_code error = text.getError())
     return tool::fail("cannot read the standard input: " + error.message());
-  const llvm::StringRef rows = (*text)->getBuffer();
+  llvm::StringRef rows = (*text)->getBuffer();
   ErrorOr<std::string> predicted = answer({rows.data(), rows.size()});
   if (!predicted)
     return tool::fail(predicted.error().message);

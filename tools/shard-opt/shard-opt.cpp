@@ -141,7 +141,7 @@ static int optimize(int argc, char **argv) {
   mlir::registerTransformsPasses();
   llm::registerPasses(&stopToken);
   registerExecutionPasses();
-  const std::string header = mlir::registerCLIOptions(overview, registry);
+  std::string header = mlir::registerCLIOptions(overview, registry);
   hideOptionsOfMlir();
   auto [input, output] = mlir::parseCLIOptions(argc, argv, header);
   return run(input, output, registry);

@@ -47,7 +47,7 @@ bool Reducer::accept(const Simplification &simplification,
   std::vector<Operation *> ops = listOps(*copy);
   bool changed = false;
   // Backwards, so that a way that removes something leaves the others' numbers.
-  for (const Site &site : ::llvm::reverse(sites))
+  for (const Site &site : llvm::reverse(sites))
     changed |= simplification.apply(ops[site.op], site.way);
   if (!changed)
     return false;

@@ -41,8 +41,7 @@ private:
   bool runOnce(const Simplification &simplification);
   std::vector<Site> findSites(const Simplification &simplification);
   /// Whether doing this at all of `sites` helps; then it is done.
-  bool accept(const Simplification &simplification,
-              ::llvm::ArrayRef<Site> sites);
+  bool accept(const Simplification &simplification, llvm::ArrayRef<Site> sites);
   bool accept(mlir::OwningOpRef<mlir::ModuleOp> copy);
 
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -72,12 +72,12 @@ static bool hasOwnStacks(RepeatOp repeat) {
     return isa<BlockArgument>(stack) && stack.hasOneUse();
   };
   auto isReturned = [](Value stack) {
-    return ::llvm::all_of(stack.getUsers(), [](Operation *user) {
+    return llvm::all_of(stack.getUsers(), [](Operation *user) {
       return isa<func::ReturnOp>(user);
     });
   };
-  return ::llvm::all_of(repeat.getStacked(), isArgument) &&
-         ::llvm::all_of(repeat.getStacks(), isReturned);
+  return llvm::all_of(repeat.getStacked(), isArgument) &&
+         llvm::all_of(repeat.getStacks(), isReturned);
 }
 
 static unsigned countLayersToKeep(Operation *op) {
@@ -100,8 +100,8 @@ static bool keepLayer(Operation *op, unsigned way) {
     shape.front() = 1;
     stack.setType(type.clone(shape));
   };
-  ::llvm::for_each(repeat.getStacked(), shorten);
-  ::llvm::for_each(repeat.getStacks(), shorten);
+  llvm::for_each(repeat.getStacked(), shorten);
+  llvm::for_each(repeat.getStacks(), shorten);
   repeat.setCount(1);
   if (std::optional<ArrayRef<int64_t>> windows = repeat.getWindows())
     repeat.setWindows(windows->slice(layer, 1));
@@ -137,16 +137,16 @@ static SmallVector<Value> findEarlier(OpResult result) {
   };
   SmallVector<Value> open(result.getOwner()->getOperands());
   SmallVector<Value> operands =
-      ::llvm::to_vector(::llvm::make_filter_range(open, isAlike));
+      llvm::to_vector(llvm::make_filter_range(open, isAlike));
   if (!operands.empty())
     return operands;
-  ::llvm::SmallPtrSet<Operation *, 32> seen = {result.getOwner()};
+  llvm::SmallPtrSet<Operation *, 32> seen = {result.getOwner()};
   for (size_t i = 0; i < open.size(); ++i) {
     if (isAlike(open[i]))
       return {open[i]};
     Operation *maker = open[i].getDefiningOp();
     if (maker && seen.insert(maker).second)
-      ::llvm::append_range(open, maker->getOperands());
+      llvm::append_range(open, maker->getOperands());
   }
   return {};
 }
@@ -163,7 +163,7 @@ static unsigned countBypasses(Operation *op) {
 /// of instead, the first of several alike the first one, and so on.
 static bool bypass(Operation *op, unsigned way) {
   bool changed = false;
-  ::llvm::DenseMap<Type, unsigned> alike;
+  llvm::DenseMap<Type, unsigned> alike;
   for (OpResult result : op->getResults()) {
     unsigned before = alike[result.getType()]++;
     SmallVector<Value> earlier = findEarlier(result);
@@ -246,7 +246,7 @@ static void dropOperands(RepeatOp repeat) {
                          repeat.getStacked(), repeat.getInvariants(),
                          repeat.getLayersAttr(), repeat.getWindowsAttr());
     fewer.getBody().takeBody(repeat.getBody());
-    for (auto [old, made] : ::llvm::zip_equal(kept, fewer->getResults()))
+    for (auto [old, made] : llvm::zip_equal(kept, fewer->getResults()))
       old.replaceAllUsesWith(made);
     repeat.erase();
     return dropOperands(fewer);
@@ -262,7 +262,7 @@ static bool saysRows(func::FuncOp func, unsigned index) {
 void shardopt::removeUnused(ModuleOp module) {
   SmallVector<RepeatOp> repeats;
   module.walk([&](RepeatOp repeat) { repeats.push_back(repeat); });
-  ::llvm::for_each(repeats, dropOperands);
+  llvm::for_each(repeats, dropOperands);
   SmallVector<Operation *> dead;
   do {
     dead.clear();

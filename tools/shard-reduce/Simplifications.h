@@ -15,7 +15,7 @@ namespace shardopt {
 /// A kind of change that leaves a program that means less. It need not be a
 /// valid one, and whether it is interesting is for a test to say.
 struct Simplification {
-  ::llvm::StringRef name;
+  llvm::StringRef name;
   /// In how many ways `op` may be simplified.
   unsigned (*count)(mlir::Operation *op);
   /// Simplifies `op` in one of them; whether it is another op now. Other ops
@@ -24,7 +24,7 @@ struct Simplification {
 };
 
 /// All of them, those first that save the tests of others most time.
-::llvm::ArrayRef<Simplification> simplifications();
+llvm::ArrayRef<Simplification> simplifications();
 
 /// Removes what nothing uses: ops without effects, stacks that a repeat merely
 /// passes on, arguments other than tokens and positions.

@@ -40,17 +40,17 @@ static TimeSource sourceOf(const Options &options) {
 static ErrorOr<std::vector<ordering::StageKind>>
 readKinds(const std::string &path, const std::vector<MachineGroup> &groups,
           const Degrees &degrees, TimeSource source) {
-  const int64_t perStage = degrees.devices() / degrees.pp;
+  int64_t perStage = degrees.devices() / degrees.pp;
   std::vector<ordering::StageKind> kinds;
   for (size_t i = 0; i < groups.size(); ++i) {
-    const std::string place = path + ": /groups/" + std::to_string(i);
+    std::string place = path + ": /groups/" + std::to_string(i);
     TimingOptions options;
     options.machine = groups[i].machine;
     options.source = source;
     ErrorOr<Timing> timing = Timing::create(options);
     if (!timing)
       return Error{place + "/machine: " + timing.error().message};
-    const int64_t devices = groups[i].devices;
+    int64_t devices = groups[i].devices;
     if (devices % perStage)
       return Error{place + "/devices: " + std::to_string(devices) +
                    ", expected a multiple of the " + std::to_string(perStage) +
@@ -181,7 +181,7 @@ ErrorOr<JointText> planJoint(const Options &options, const StopToken *stop) {
   text.summary = ordering::jointTable(*plan, simulator);
   text.report = ordering::jointJson(*plan, simulator, scenario.opNames());
   const schedule::Instance &instance = plan->joint.instance();
-  const schedule::Schedule order = plan->joint.schedule();
+  schedule::Schedule order = plan->joint.schedule();
   text.schedule = schedule::toJson(instance, order);
   if (!options.gantt.empty())
     text.gantt = schedule::toGantt(instance, {{"this plan", &order}});

@@ -69,7 +69,7 @@ device, with a lower bound.
 )";
 
 bool isModule(const Options &options) {
-  const std::string end = ".mlir";
+  std::string end = ".mlir";
   return options.graph.size() > end.size() &&
          options.graph.compare(options.graph.size() - end.size(), end.size(),
                                end) == 0;

@@ -120,7 +120,7 @@ public:
       return members.error();
     if (std::optional<Error> error = expectDivisible(**members, input, dim))
       return *error;
-    auto count = static_cast<int64_t>((*members)->size());
+    auto count = int64_t((*members)->size());
     int64_t size = input.shape()[dim] / count;
     std::vector<Shared> blocks;
     for (int64_t i = 0; i < count; ++i)
@@ -156,7 +156,7 @@ public:
   /// An error unless the tensor has the dim and the group divides its size.
   std::optional<Error> expectDivisible(const Group &group, const Tensor &tensor,
                                        int64_t dim) const {
-    int64_t members = static_cast<int64_t>(group.size());
+    int64_t members = int64_t(group.size());
     if (tensor.shape()[dim] % members == 0)
       return std::nullopt;
     return fail("a group of " + std::to_string(members) +
@@ -166,7 +166,7 @@ public:
 
   /// An error unless the group has a member of that index.
   std::optional<Error> expectMember(const Group &group, int64_t member) const {
-    if (member >= 0 && member < static_cast<int64_t>(group.size()))
+    if (member >= 0 && member < int64_t(group.size()))
       return std::nullopt;
     return fail("a group of " + std::to_string(group.size()) +
                 " has no member " + std::to_string(member));
@@ -277,9 +277,9 @@ ErrorOr<Tensor> runtime::allToAll(Process &process, Tensor input, int64_t split,
 static std::vector<int64_t> totals(const Tensor &counts, size_t members) {
   std::vector<int64_t> sums(members);
   if (counts.element() != Element::I32 ||
-      counts.shape().front() != static_cast<int64_t>(members))
+      counts.shape().front() != int64_t(members))
     return {};
-  int64_t each = counts.size() / static_cast<int64_t>(members);
+  int64_t each = counts.size() / int64_t(members);
   const int32_t *count = counts.ints().data();
   for (int64_t &sum : sums)
     for (int64_t i = 0; i < each; ++i, ++count) {
@@ -411,7 +411,7 @@ static int64_t allAxes(const Grid &grid) {
 }
 
 static Tensor fromBytes(const std::string &bytes) {
-  Tensor tensor(Element::Byte, {static_cast<int64_t>(bytes.size())});
+  Tensor tensor(Element::Byte, {int64_t(bytes.size())});
   bytes.copy(reinterpret_cast<char *>(tensor.data()), bytes.size());
   return tensor;
 }

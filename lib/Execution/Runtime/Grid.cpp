@@ -19,8 +19,8 @@ int64_t runtime::packAxes(const std::vector<int64_t> &axes) {
 
 std::vector<int64_t> runtime::unpackAxes(int64_t packed) {
   std::vector<int64_t> axes;
-  for (auto left = static_cast<uint64_t>(packed); left != 0; left >>= 4)
-    axes.push_back(static_cast<int64_t>(left & 15) - 1);
+  for (auto left = uint64_t(packed); left != 0; left >>= 4)
+    axes.push_back(int64_t(left & 15) - 1);
   return axes;
 }
 
@@ -52,7 +52,7 @@ int64_t Grid::coordinate(int64_t rank, int64_t axis) const {
 bool Grid::hasAxes(int64_t packed) const {
   std::vector<bool> seen(sizes.size());
   for (int64_t axis : unpackAxes(packed)) {
-    if (axis < 0 || axis >= static_cast<int64_t>(sizes.size()) || seen[axis])
+    if (axis < 0 || axis >= int64_t(sizes.size()) || seen[axis])
       return false;
     seen[axis] = true;
   }

@@ -18,7 +18,7 @@ using namespace shardopt;
 using namespace shardopt::runtime;
 
 /// Where failures are told: behind the channels of messages.
-static constexpr int failureChannel = static_cast<int>(Channel::Host) + 1;
+static constexpr int failureChannel = int(Channel::Host) + 1;
 static_assert(failureChannel < MpiLink::channels);
 
 //===----------------------------------------------------------------------===//
@@ -38,13 +38,13 @@ static Envelope enclose(int64_t epoch, const Message &message) {
   const Call &call = message.call;
   const std::vector<int64_t> &shape = message.tensor->shape();
   Envelope envelope = {epoch,
-                       static_cast<int64_t>(call.op),
+                       int64_t(call.op),
                        call.axes,
                        call.site,
                        call.first,
                        call.second,
-                       static_cast<int64_t>(message.tensor->element()),
-                       static_cast<int64_t>(shape.size())};
+                       int64_t(message.tensor->element()),
+                       int64_t(shape.size())};
   for (size_t dim = 0; dim < shape.size(); ++dim)
     envelope[Sizes + dim] = shape[dim];
   return envelope;
@@ -87,9 +87,8 @@ private:
 void MpiTransport::post(const Group &group, size_t to, Channel channel,
                         Message message) {
   const Tensor &tensor = *message.tensor;
-  link.post(static_cast<int>(group.members[to]), static_cast<int>(channel),
-            enclose(epoch, message), tensor.data(),
-            static_cast<size_t>(tensor.bytes()), message.tensor);
+  link.post(int(group.members[to]), int(channel), enclose(epoch, message),
+            tensor.data(), size_t(tensor.bytes()), message.tensor);
 }
 
 std::optional<MpiTransport::Arrival> MpiTransport::take(int from, int channel) {
@@ -103,8 +102,7 @@ std::optional<MpiTransport::Arrival> MpiTransport::take(int from, int channel) {
   if (link.poll(from, channel, envelope) < 0)
     return std::nullopt;
   Tensor tensor = tensorOf(envelope);
-  link.receive(from, channel, tensor.data(),
-               static_cast<size_t>(tensor.bytes()));
+  link.receive(from, channel, tensor.data(), size_t(tensor.bytes()));
   return Arrival{
       envelope[Epoch],
       {callOf(envelope), std::make_shared<const Tensor>(std::move(tensor))}};
@@ -112,19 +110,18 @@ std::optional<MpiTransport::Arrival> MpiTransport::take(int from, int channel) {
 
 ErrorOr<Message> MpiTransport::fetch(const Group &group, size_t from,
                                      Channel channel) {
-  int rank = static_cast<int>(group.members[from]);
+  int rank = int(group.members[from]);
   // Between programs a process may compile, or read, for as long as it takes.
   Deadline deadline(channel == Channel::Host ? 0 : timeLimit);
   Backoff backoff;
   while (true) {
-    std::optional<Arrival> arrival = take(rank, static_cast<int>(channel));
+    std::optional<Arrival> arrival = take(rank, int(channel));
     if (arrival && arrival->epoch == epoch)
       return std::move(arrival->message);
     // Its sender is done with this epoch, so nothing comes any more; we are to
     // hear why.
     if (arrival && arrival->epoch > epoch)
-      early.emplace(std::pair(rank, static_cast<int>(channel)),
-                    std::move(*arrival));
+      early.emplace(std::pair(rank, int(channel)), std::move(*arrival));
     if (heardOfFailure()) {
       missed = rank;
       auto failure = lowestFailure();
@@ -166,8 +163,8 @@ void MpiTransport::sayLast(const std::string &failure) {
     return;
   hasSaid = true;
   auto text = std::make_shared<const std::string>(failure);
-  link.post(0, failureChannel, {epoch, static_cast<int64_t>(text->size())},
-            text->data(), text->size(), text);
+  link.post(0, failureChannel, {epoch, int64_t(text->size())}, text->data(),
+            text->size(), text);
 }
 
 MpiTransport::Words::const_iterator MpiTransport::lowestFailure() const {
@@ -197,8 +194,7 @@ bool MpiTransport::heardOfFailure() {
       return failedEpoch == epoch || failedEpoch == everyEpoch ||
              heardFailure();
     bool isWord = envelope[WordBytes] != noWord;
-    std::string text(isWord ? static_cast<size_t>(envelope[WordBytes]) : 0,
-                     '\0');
+    std::string text(isWord ? size_t(envelope[WordBytes]) : 0, '\0');
     link.receive(from, failureChannel, text.data(), text.size());
     if (isWord)
       words.emplace(from, std::move(text));

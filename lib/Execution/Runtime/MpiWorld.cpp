@@ -160,7 +160,7 @@ static void awaitReader() {
   using namespace std::chrono_literals;
   for (auto waited = 0ms; waited < 2s; waited += 20ms) {
     int unread = 0;
-    const bool isTold = ioctl(STDERR_FILENO, FIONREAD, &unread) == 0;
+    bool isTold = ioctl(STDERR_FILENO, FIONREAD, &unread) == 0;
     std::this_thread::sleep_for(20ms);
     // Read and passed on: a few turns of the launcher's.
     if (!isTold || (unread == 0 && waited >= 100ms))

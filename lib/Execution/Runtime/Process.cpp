@@ -43,10 +43,10 @@ const char *runtime::spell(Op op) {
 
 /// The counts that include the next call at `site`.
 CallCounts &Statistics::next(int64_t site) {
-  if (site >= static_cast<int64_t>(counts.size()))
+  if (site >= int64_t(counts.size()))
     counts.resize(site + 1);
   SiteStatistics &found = counts[site];
-  if (site >= static_cast<int64_t>(parts.size()) || parts[site].empty()) {
+  if (site >= int64_t(parts.size()) || parts[site].empty()) {
     found.resize(1);
     return found.front();
   }
@@ -86,7 +86,7 @@ std::string Process::describe(const Call &call) const {
   if (call.site < 0)
     return text;
   text += " at site " + std::to_string(call.site);
-  if (call.site < static_cast<int64_t>(shared.sites.size()))
+  if (call.site < int64_t(shared.sites.size()))
     text += " (" + shared.sites[call.site] + ")";
   return text;
 }

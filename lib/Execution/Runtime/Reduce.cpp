@@ -12,8 +12,7 @@ using namespace shardopt::runtime;
 
 /// Wraps around, as the addition of compiled code does.
 static int32_t add(int32_t a, int32_t b) {
-  return static_cast<int32_t>(static_cast<uint32_t>(a) +
-                              static_cast<uint32_t>(b));
+  return int32_t(uint32_t(a) + uint32_t(b));
 }
 static float add(float a, float b) { return a + b; }
 

@@ -49,7 +49,7 @@ private:
   };
 
   Queue &queue(int64_t from, int64_t to, Channel channel) {
-    return queues[from * ranks + to][static_cast<size_t>(channel)];
+    return queues[from * ranks + to][size_t(channel)];
   }
   void endIfStuck();
 

@@ -29,8 +29,8 @@ void Turns::passOn() {
 }
 
 void Turns::finish(int64_t label) {
-  const Turn made = {owner, label};
-  const bool hasTurn = turnsLeft[owner] > 0;
+  Turn made = {owner, label};
+  bool hasTurn = turnsLeft[owner] > 0;
   if (!hasTurn || !(order[head] == made)) {
     process.report({describe(made) + " was done where " +
                     (hasTurn ? describe(order[head]) : "nothing") +

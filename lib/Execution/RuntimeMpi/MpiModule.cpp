@@ -164,17 +164,16 @@ void ModuleLink::post(int to, int channel, const Envelope &envelope,
   std::memcpy(message.first.data(), envelope.data(), sizeof(envelope));
   if (carried > 0)
     std::memcpy(message.first.data() + sizeof(envelope), bytes, carried);
-  MPI_Isend(message.first.data(), static_cast<int>(message.first.size()),
-            MPI_BYTE, to, envelopeTag, comms[channel],
-            &message.requests.emplace_back());
+  MPI_Isend(message.first.data(), int(message.first.size()), MPI_BYTE, to,
+            envelopeTag, comms[channel], &message.requests.emplace_back());
   if (carried == size)
     return;
   message.owner = std::move(owner);
   const char *next = static_cast<const char *>(bytes);
   while (size > 0) {
     size_t chunk = std::min(size, chunkSize);
-    MPI_Isend(next, static_cast<int>(chunk), MPI_BYTE, to, bytesTag,
-              comms[channel], &message.requests.emplace_back());
+    MPI_Isend(next, int(chunk), MPI_BYTE, to, bytesTag, comms[channel],
+              &message.requests.emplace_back());
     next += chunk;
     size -= chunk;
   }
@@ -203,8 +202,8 @@ void ModuleLink::receive(int from, int channel, void *bytes, size_t size) {
   while (size > 0) {
     size_t chunk = std::min(size, chunkSize);
     MPI_Request request;
-    MPI_Irecv(next, static_cast<int>(chunk), MPI_BYTE, from, bytesTag,
-              comms[channel], &request);
+    MPI_Irecv(next, int(chunk), MPI_BYTE, from, bytesTag, comms[channel],
+              &request);
     wait(request);
     next += chunk;
     size -= chunk;

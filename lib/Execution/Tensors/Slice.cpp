@@ -35,14 +35,14 @@ Range tensors::promptsOf(int64_t prompts, const std::vector<Axis> &axes,
                          const Place &place, bool alike) {
   if (axes.empty())
     return {0, prompts};
-  const Axis first = axes.front();
+  Axis first = axes.front();
   Range range = microBatchOf(prompts, first, place.coordinate(first), place);
   int64_t largest = 0; // of this micro-batch in all parts
   for (int64_t part = 0; alike && part < place.grid.size(first); ++part)
     largest =
         std::max(largest, microBatchOf(prompts, first, part, place).size());
   for (size_t i = 1; i < axes.size(); ++i) {
-    const int64_t parts = place.grid.size(axes[i]);
+    int64_t parts = place.grid.size(axes[i]);
     range = cut(range, place.coordinate(axes[i]), parts,
                 alike ? largest : range.size());
     largest = ceilDiv(largest, parts);
@@ -87,8 +87,8 @@ static Held heldOf(const Slice &slice, size_t dim, int64_t size,
     return {&cut.entries[coordinate], {}};
   }
   if (cut.stride) {
-    const int64_t stride = place.grid.size(*cut.stride);
-    const int64_t begin = place.coordinate(*cut.stride);
+    int64_t stride = place.grid.size(*cut.stride);
+    int64_t begin = place.coordinate(*cut.stride);
     return {
         nullptr, {begin, begin + ceilDiv(size, stride) * stride}, stride, size};
   }

@@ -497,15 +497,15 @@ Architecture shardopt::hf::deduceArchitecture(const json::Value &root) {
   row.latentAttention = has("kv_lora_rank");
   row.names = qwenNames;
   row.qkNorm = root["use_qk_norm"].nullAsAbsent().boolean(false);
-  const std::string family = root["model_type"].nullAsAbsent().string("");
+  std::string family = root["model_type"].nullAsAbsent().string("");
   for (std::string_view known : {"qwen3", "gemma3", "olmo2"})
     row.qkNorm |= family.rfind(known, 0) == 0;
   row.windows = WindowRule::ByKeys;
   row.sharedCount = "n_shared_experts";
   for (std::string_view known : {"apertus", "nanochat"})
     row.gated &= family.rfind(known, 0) != 0;
-  const bool hasExperts = has("num_local_experts") || has("num_experts") ||
-                          has("n_routed_experts") || has("moe_num_experts");
+  bool hasExperts = has("num_local_experts") || has("num_experts") ||
+                    has("n_routed_experts") || has("moe_num_experts");
   if (hasExperts && root["is_moe"].nullAsAbsent().boolean(true)) {
     row.router = RouterRule::ByKeys;
     row.expertLayers =

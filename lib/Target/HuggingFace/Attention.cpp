@@ -237,7 +237,7 @@ ModelBuilder::LatentQueries ModelBuilder::latentQueries(Value input) {
 Value ModelBuilder::latentAttention(Value input, Value positions,
                                     SmallVectorImpl<Value> &caches) {
   const AttentionConfig &facts = config.attention;
-  const LatentQueries queries = latentQueries(input);
+  LatentQueries queries = latentQueries(input);
 
   int64_t columns = facts.latentRank + facts.ropeDim;
   SmallVector<HubTensor> parts = {

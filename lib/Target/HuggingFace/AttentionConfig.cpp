@@ -17,7 +17,7 @@ using namespace shardopt::hf;
 /// `hidden_size`, rounded down.
 static int64_t readHeadDim(const ConfigRoot &root,
                            const Architecture &architecture, int64_t heads) {
-  if (const json::Value given = root["head_dim"].nullAsAbsent())
+  if (json::Value given = root["head_dim"].nullAsAbsent())
     return readSize(given);
   int64_t hidden = readSize(root["hidden_size"]);
   if (heads > hidden || (architecture.dividesWidth && hidden % heads != 0))
@@ -32,7 +32,7 @@ static void readGrouped(const ConfigRoot &root,
                         const Architecture &architecture,
                         AttentionConfig &attention) {
   json::Value kvHeads = root["num_key_value_heads"];
-  const bool asHeads = kvHeads.isNull() || architecture.isByKeys;
+  bool asHeads = kvHeads.isNull() || architecture.isByKeys;
   attention.kvHeads = readSize(kvHeads, asHeads ? std::optional(attention.heads)
                                                 : std::optional<int64_t>());
   if (attention.heads % attention.kvHeads != 0)
@@ -63,7 +63,7 @@ static void readGrouped(const ConfigRoot &root,
   }
   attention.sinks = architecture.sinks;
   attention.gated = architecture.gatedAttention;
-  const json::Value gate = root.file()["attn_output_gate"];
+  json::Value gate = root.file()["attn_output_gate"];
   if (attention.gated && !readFlag(gate, true))
     gate.failExpected("true: " + std::string(architecture.name) +
                       " gates what attention gives");
@@ -81,24 +81,24 @@ static void readGrouped(const ConfigRoot &root,
 
 /// Records an error unless every layer has an indexer of its own.
 static void expectIndexers(const json::Value &root) {
-  const size_t layers = readSize(root["num_hidden_layers"]);
+  size_t layers = readSize(root["num_hidden_layers"]);
   for (const auto &[key, word] : {std::pair("layer_types", "indexed_attention"),
                                   std::pair("indexer_types", "full")}) {
-    const json::Value types = root[key].nullAsAbsent();
+    json::Value types = root[key].nullAsAbsent();
     if (!types)
       continue;
-    const std::vector<json::Value> entries = types.elements();
+    std::vector<json::Value> entries = types.elements();
     expectEntries(types, entries.size(), layers);
     for (const json::Value &type : entries)
       expectString(type, word);
   }
   // Where `indexer_types` is silent; the first of those that share.
   root["index_skip_topk_offset"].nullAsAbsent().integer(2, 0, maxSize);
-  if (const json::Value every = root["index_topk_freq"].nullAsAbsent();
+  if (json::Value every = root["index_topk_freq"].nullAsAbsent();
       every && !root["indexer_types"].nullAsAbsent() && readSize(every) != 1)
     every.failExpected("1: layers that share what an indexer chose are not "
                        "read");
-  if (const json::Value pattern = root["index_topk_pattern"].nullAsAbsent();
+  if (json::Value pattern = root["index_topk_pattern"].nullAsAbsent();
       pattern && !root["indexer_types"].nullAsAbsent() &&
       pattern.string().find('S') != std::string::npos)
     pattern.failExpected("F for each layer: layers that share what an indexer "
@@ -124,7 +124,7 @@ static void readIndexer(const ConfigRoot &root,
   if (attention.inputBias)
     root[architecture.biasFlag].failExpected(
         "false: a bias with an indexer is not read");
-  const json::Value interleaves = root.file()["indexer_rope_interleave"];
+  json::Value interleaves = root.file()["indexer_rope_interleave"];
   if (readFlag(interleaves, architecture.indexInterleaves) !=
       architecture.indexInterleaves)
     interleaves.failExpected(
@@ -178,9 +178,9 @@ AttentionConfig shardopt::hf::readAttention(const ConfigRoot &root,
   attention.heads = readSize(root["num_attention_heads"]);
   if (architecture.readsRope)
     readRopes(root, architecture, attention);
-  const std::string_view outputFlag = architecture.outputBiasFlag.empty()
-                                          ? architecture.biasFlag
-                                          : architecture.outputBiasFlag;
+  std::string_view outputFlag = architecture.outputBiasFlag.empty()
+                                    ? architecture.biasFlag
+                                    : architecture.outputBiasFlag;
   attention.inputBias =
       hasBias(root[architecture.biasFlag], architecture.inputBias);
   attention.outputBias = hasBias(root[outputFlag], architecture.outputBias);
@@ -215,7 +215,7 @@ DeltaNetConfig shardopt::hf::readDeltaNet(const ConfigRoot &root,
 static void readStepLimits(const json::Value &limits, Mamba2Config &space) {
   if (!limits)
     return;
-  const std::vector<json::Value> ends = limits.elements();
+  std::vector<json::Value> ends = limits.elements();
   if (ends.size() != 2) {
     limits.failExpected("the least and the largest step");
     return;
@@ -240,14 +240,14 @@ Mamba2Config shardopt::hf::readMamba2(const ConfigRoot &root,
   space.taps = readSize(root[keys.taps]);
   space.convBias = readFlag(root[keys.convBias], /*otherwise=*/false);
   space.projBias = readFlag(root[keys.projBias], /*otherwise=*/false);
-  const json::Value headDim = root[keys.headDim];
+  json::Value headDim = root[keys.headDim];
   if (architecture.mixers == MixerRule::OneEach) {
     space.headDim = readSize(headDim);
     space.stepMin = root["time_step_min"].nonNegativeNumber();
   } else {
-    const int64_t inner =
+    int64_t inner =
         readSize(root["mamba_expand"]) * readSize(root["hidden_size"]);
-    const bool isShare = headDim.isString() && headDim.string() == "auto";
+    bool isShare = headDim.isString() && headDim.string() == "auto";
     space.headDim =
         isShare ? std::max<int64_t>(inner / space.heads, 1) : readSize(headDim);
     if (space.headDim * space.heads != inner)

@@ -33,7 +33,7 @@ using Classes = std::map<std::string_view, ConfigClass>;
 static Classes parseRows() {
   Classes classes;
   for (const Row &row : rows) {
-    const std::string name(row.architecture);
+    std::string name(row.architecture);
     ErrorOr<json::Document> defaults =
         json::Document::parse(row.defaults, "the defaults of " + name);
     assert(defaults && "the table has an object that is no JSON");
@@ -50,14 +50,14 @@ static Classes parseRows() {
 const ConfigClass *
 shardopt::hf::findConfigClass(std::string_view architecture) {
   static const Classes classes = parseRows();
-  const auto found = classes.find(architecture);
+  auto found = classes.find(architecture);
   return found == classes.end() ? nullptr : &found->second;
 }
 
 json::Value ConfigRoot::operator[](std::string_view key) const {
-  const json::Value value = given[key];
+  json::Value value = given[key];
   if (!kind)
     return value;
-  const bool isRead = kind->keys.count(std::string(key));
+  bool isRead = kind->keys.count(std::string(key));
   return (isRead ? value : value.asAbsent()).orElse(kind->defaults.root()[key]);
 }

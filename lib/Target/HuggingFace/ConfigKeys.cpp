@@ -208,7 +208,7 @@ static const char *findWhy(const Words (&table)[Size], std::string_view key) {
 /// Whether a value says "nothing": null, false, 0, or no entries;
 /// or 1 for a factor.
 static bool saysNothing(const std::string &key, const json::Value &value) {
-  const std::string found = value.found();
+  std::string found = value.found();
   if (found == "null" || found == "false" || found == "\"\"" || found == "0" ||
       found == "0.0" || found == "an array of length 0")
     return true;
@@ -241,14 +241,14 @@ struct Place {
     return std::any_of(config.layers.begin(), config.layers.end(), holds);
   }
   bool isText(const char *key, std::string_view text) const {
-    const json::Value value = holder[key];
+    json::Value value = holder[key];
     return value.isString() && value.string() == text;
   }
   bool isListOf(const char *key, int64_t entry) const {
-    const json::Value value = holder[key];
+    json::Value value = holder[key];
     if (!value.isArray())
       return false;
-    const std::vector<json::Value> entries = value.elements();
+    std::vector<json::Value> entries = value.elements();
     return std::all_of(entries.begin(), entries.end(),
                        [&](const json::Value &given) {
                          return given.found() == std::to_string(entry);
@@ -306,7 +306,7 @@ static const Idle idle[] = {
      {"norm_topk_prob"}},
     {"use_sliding_window is false",
      [](const Place &at) {
-       const json::Value uses = at.top["use_sliding_window"];
+       json::Value uses = at.top["use_sliding_window"];
        return uses.isBoolean() && !uses.boolean();
      },
      {"max_window_layers", "sliding_window"}},
@@ -331,7 +331,7 @@ static const Idle idle[] = {
     {"another key says it",
      [](const Place &at) {
        const AttentionConfig &attention = at.config.attention;
-       const json::Value turned = at.holder["attn_rotary_emb"];
+       json::Value turned = at.holder["attn_rotary_emb"];
        return turned.isNumber() &&
               turned.number() ==
                   attention.rope.share * double(attention.headDim);
@@ -413,7 +413,7 @@ static UnreadKey describe(const std::string &path, const std::string &key,
     unread.why = why;
   } else if (const Restatement *restated = findRestatement(key, config);
              restated && !value.isNull()) {
-    const bool isSame = unread.value == restated->value;
+    bool isSame = unread.value == restated->value;
     unread.fate = isSame ? Fate::Ignored : Fate::NotUnderstood;
     unread.why = isSame ? "the model does so in any case"
                         : "the model has " + std::string(restated->value);
@@ -445,8 +445,8 @@ std::vector<UnreadKey>
 shardopt::hf::findUnreadKeys(const json::Document &document,
                              const ModelConfig &config) {
   std::vector<UnreadKey> unread;
-  const json::Value root = document.root(), text = root["text_config"];
-  const bool nests = config.isNested && text.isObject();
+  json::Value root = document.root(), text = root["text_config"];
+  bool nests = config.isNested && text.isObject();
   collect(root, "", nests ? text : root, config, unread);
   return unread;
 }

@@ -59,7 +59,7 @@ SmallVector<Type> ModelBuilder::deltaNetCaches() const {
 Value ModelBuilder::deltaNet(Value input, Value positions,
                              SmallVectorImpl<Value> &caches) {
   const DeltaNetConfig &facts = config.deltaNet;
-  const Widths widths(facts);
+  Widths widths(facts);
   auto tensor = [&](StringRef name) {
     return ofLayer(("linear_attn." + name).str());
   };

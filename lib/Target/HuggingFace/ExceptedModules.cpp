@@ -67,7 +67,7 @@ Modules::Modules(const ModelConfig &config) : config(config) {
   for (size_t i = 0; i < config.layers.size(); ++i)
     addLayer(config.layers[i], i);
   // Layers that predict further tokens are counted on.
-  const size_t stack = all.size();
+  size_t stack = all.size();
   addLayer(config.layers.back(), config.layers.size());
   for (size_t i = stack; i < all.size(); ++i)
     all[i].of = WeightClass::Plain;
@@ -85,8 +85,8 @@ void Modules::add(size_t layer, WeightClass of, std::string_view module,
 void Modules::addLayer(const LayerConfig &layer, size_t index) {
   const HubNames &names = config.names;
   const FeedForwardConfig &facts = config.feedForward;
-  const bool gated = facts.activation.gated;
-  const auto addNetwork = [&](WeightClass of, std::string_view module) {
+  bool gated = facts.activation.gated;
+  auto addNetwork = [&](WeightClass of, std::string_view module) {
     if (names.fusedUp.empty())
       add(index, of, module, {gated ? "gate_proj" : "", names.denseUp});
     add(index, of, module, {names.fusedUp, names.denseDown});
@@ -128,13 +128,12 @@ void Modules::addLayer(const LayerConfig &layer, size_t index) {
     return;
   }
   // Of the experts the first and the last stand for all.
-  const std::string module(names.experts.empty() ? "mlp.experts"
-                                                 : names.experts);
-  const auto orElse = [](std::string_view name, std::string_view otherwise) {
+  std::string module(names.experts.empty() ? "mlp.experts" : names.experts);
+  auto orElse = [](std::string_view name, std::string_view otherwise) {
     return name.empty() ? otherwise : name;
   };
-  const std::string_view up = orElse(names.up, "up_proj");
-  const std::string_view down = orElse(names.down, "down_proj");
+  std::string_view up = orElse(names.up, "up_proj");
+  std::string_view down = orElse(names.down, "down_proj");
   if (names.fusedExperts)
     add(index, WeightClass::Experts, module, {up, down});
   else
@@ -156,7 +155,7 @@ static bool isNeverQuantised(StringRef path) {
     if (path.contains(part))
       return true;
   // Anchors and escapes may follow the last name.
-  const StringRef last = path.rsplit('.').second.rtrim("$*");
+  StringRef last = path.rsplit('.').second.rtrim("$*");
   return last == "gate" || last == "shared_expert_gate" || path == "gate";
 }
 
@@ -169,7 +168,7 @@ bool Modules::except(const std::string &entry) {
 bool Modules::exceptPattern(StringRef pattern) {
   std::string text;
   for (size_t i = 0; i < pattern.size(); ++i) {
-    const StringRef rest = pattern.substr(i);
+    StringRef rest = pattern.substr(i);
     if (rest.starts_with("(?:")) {
       text += '(';
       i += 2;
@@ -202,7 +201,7 @@ bool Modules::exceptPath(StringRef path) {
   if (isNeverQuantised(path))
     return true;
   // What is in front of the layers is spelled in several ways.
-  const size_t at = path.find("layers.");
+  size_t at = path.find("layers.");
   if (at != StringRef::npos)
     path = path.substr(at);
   SmallVector<StringRef> wanted, parts;
@@ -212,7 +211,7 @@ bool Modules::exceptPath(StringRef path) {
       !wanted[1].getAsInteger(10, number) && number >= config.layers.size())
     return true;
   // Of many layers such lists are long: what is said in full is compared first.
-  const bool isWhole = at != StringRef::npos && !path.contains('*');
+  bool isWhole = at != StringRef::npos && !path.contains('*');
   bool found = false;
   for (Module &module : all) {
     if (isWhole && !StringRef(module.name).starts_with(path))
@@ -224,7 +223,7 @@ bool Modules::exceptPath(StringRef path) {
       continue;
     parts.clear();
     StringRef(module.name).split(parts, '.');
-    const auto same = [](StringRef part, StringRef want) {
+    auto same = [](StringRef part, StringRef want) {
       return part == want || (want.consume_back("*") && part.starts_with(want));
     };
     if (std::search(parts.begin(), parts.end(), wanted.begin(), wanted.end(),
@@ -240,9 +239,9 @@ void shardopt::hf::readExceptions(const json::Value &quantized,
   Modules modules(model);
   for (const char *list : {"modules_to_not_convert", "ignore", "ignored_layers",
                            "exclude_modules"})
-    if (const json::Value kept = quantized[list].nullAsAbsent())
+    if (json::Value kept = quantized[list].nullAsAbsent())
       for (const json::Value &entry : kept.elements())
-        if (const std::string name = entry.string();
+        if (std::string name = entry.string();
             !modules.except(name) && config.mixed.empty())
           config.mixed = "what '" + abbreviate(name) +
                          "' leaves as it is, is not known here";

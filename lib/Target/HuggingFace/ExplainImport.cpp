@@ -46,8 +46,7 @@ static std::string yesOrNo(bool truth, const char *what) {
 template <typename Predicate>
 static std::string inLayers(const ModelConfig &config, const std::string &what,
                             Predicate has) {
-  const auto count =
-      std::count_if(config.layers.begin(), config.layers.end(), has);
+  auto count = std::count_if(config.layers.begin(), config.layers.end(), has);
   return what + " in " + std::to_string(count) + " of " +
          std::to_string(config.layers.size()) + " layers";
 }
@@ -266,9 +265,8 @@ static void explainUnread(std::string &text, const ModelConfig &config,
 
 std::string shardopt::hf::explainImport(const json::Document &document,
                                         const ModelConfig &config) {
-  const json::Value root = document.root(), nested = root["text_config"];
-  const json::Value model =
-      config.isNested && nested.isObject() ? nested : root;
+  json::Value root = document.root(), nested = root["text_config"];
+  json::Value model = config.isNested && nested.isObject() ? nested : root;
   std::string text = config.architecture + ", " +
                      std::to_string(config.layers.size()) + " layers, " +
                      std::to_string(int64_t(countParameters(config))) +
@@ -290,17 +288,17 @@ std::string shardopt::hf::explainImport(const json::Document &document,
          config.attention.softCap == 0) ||
         (key == std::string("final_logit_softcapping") && config.logitCap == 0))
       continue;
-    const bool isRead =
+    bool isRead =
         key != std::string("hidden_act") && key != std::string("rope_theta");
-    const bool isThere = (config.isByKeys && !isRead) || model[key].wasRead() ||
-                         (key == std::string("rope_theta") &&
-                          (model["rope_parameters"].wasRead() ||
-                           model["rope_scaling"].wasRead())) ||
-                         (key == std::string("hidden_act") &&
-                          model["hidden_activation"].wasRead()) ||
-                         (key == std::string("sliding_window") &&
-                          model["layer_types"].wasRead());
-    const std::string became = findFact(key)->became(config);
+    bool isThere = (config.isByKeys && !isRead) || model[key].wasRead() ||
+                   (key == std::string("rope_theta") &&
+                    (model["rope_parameters"].wasRead() ||
+                     model["rope_scaling"].wasRead())) ||
+                   (key == std::string("hidden_act") &&
+                    model["hidden_activation"].wasRead()) ||
+                   (key == std::string("sliding_window") &&
+                    model["layer_types"].wasRead());
+    std::string became = findFact(key)->became(config);
     if (!isThere && !became.empty())
       addLine(text, key, "absent", became);
   }

@@ -127,7 +127,7 @@ Value ModelBuilder::sharedExperts(Value input) {
 }
 
 int64_t ModelBuilder::expertWidth() const {
-  const int64_t latent = config.feedForward.expertLatent;
+  int64_t latent = config.feedForward.expertLatent;
   return latent != 0 ? latent : config.hidden;
 }
 
@@ -158,7 +158,7 @@ Value ModelBuilder::expertLatent(StringRef name, StringRef hubName, Value input,
 
 Value ModelBuilder::routedExperts(Value tokens, Value counts) {
   const FeedForwardConfig &facts = config.feedForward;
-  const int64_t width = expertWidth();
+  int64_t width = expertWidth();
   const HubNames &names = config.names;
   int64_t experts = facts.router.experts, inner = facts.expertInner;
   int64_t columns = upColumns(facts.activation, inner);
@@ -233,7 +233,7 @@ Value ModelBuilder::expertNetwork(Value input) {
       facts.normalize, facts.groups, facts.topGroups, facts.groupBest,
       APFloat(facts.scale), facts.scaleTokens, opName("router"),
       llm::DimAttr());
-  const int64_t width = expertWidth();
+  int64_t width = expertWidth();
   Value tokens =
       expertLatent("latent_down", config.names.latentDown, router.getTokens(),
                    config.hidden, width, /*factor=*/1);

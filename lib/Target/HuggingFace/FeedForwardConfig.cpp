@@ -17,7 +17,7 @@ static ActivationConfig readActivation(const ConfigRoot &root,
   using Kind = ActivationConfig::Kind;
   ActivationConfig activation;
   activation.gated = architecture.gated;
-  const json::Value name = root[architecture.activationKey].nullAsAbsent();
+  json::Value name = root[architecture.activationKey].nullAsAbsent();
   if (architecture.clampedSwiglu) {
     // Its code does not look at `hidden_act`.
     expectString(name, "silu");
@@ -117,7 +117,7 @@ static RouterConfig readRouter(const ConfigRoot &root,
     break;
   case RouterRule::GroupedSigmoid:
     // dots.llm1 calls the one by the name of the other.
-    if (const json::Value scoring = root.file()["scoring_func"].nullAsAbsent())
+    if (json::Value scoring = root.file()["scoring_func"].nullAsAbsent())
       scoring.choice<bool>({{"sigmoid", true}, {"noaux_tc", true}});
     expectString(root.file()["topk_method"], "noaux_tc");
     router.sigmoid = true;
@@ -157,8 +157,7 @@ static void readExpertNetworks(const ConfigRoot &root,
                                FeedForwardConfig &network) {
   network.router = readRouter(root, architecture);
   network.expertBias = architecture.expertBias;
-  if (const json::Value latent =
-          root.file()["moe_latent_size"].nullAsAbsent()) {
+  if (json::Value latent = root.file()["moe_latent_size"].nullAsAbsent()) {
     if (!architecture.latentExperts)
       latent.failExpected("null: the experts of " +
                           std::string(architecture.name) +
@@ -191,8 +190,7 @@ static void readExpertNetworks(const ConfigRoot &root,
     if (!shared.nullAsAbsent())
       shared = root["num_shared_experts"];
     // Llama 4 has one, and no key for it.
-    const int64_t sharedCount =
-        root["interleave_moe_layer_step"].present() ? 1 : 0;
+    int64_t sharedCount = root["interleave_moe_layer_step"].present() ? 1 : 0;
     network.sharedInner =
         root["shared_expert_intermediate_size"].nullAsAbsent().integer(
             network.expertInner * shared.nullAsAbsent().integer(

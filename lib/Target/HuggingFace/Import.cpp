@@ -221,7 +221,7 @@ void ModelBuilder::layer(Block *body) {
   Value residual = body->getArgument(0);
   Value positions = body->getArguments().back();
   SmallVector<Value> caches(body->getArguments().drop_front().drop_back());
-  const bool isOne = stack->mixer == Mixer::None || !stack->network;
+  bool isOne = stack->mixer == Mixer::None || !stack->network;
   Value left = isOne ? layerOfOne(residual, positions, caches)
                : config.parallelBlock
                    ? parallelLayer(residual, positions, caches)
@@ -266,7 +266,7 @@ Value ModelBuilder::repeat(const Stack &ofLayers, Value residual,
 
 void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
   builder.setInsertionPointToStart(entry);
-  const std::string hubModel(config.names.model);
+  std::string hubModel(config.names.model);
   Value tokens = entry->getArgument(0), positions = entry->getArgument(1);
   Value table =
       matrix("embed.weight", {config.vocab, config.hidden}, WeightClass::Plain,
@@ -286,8 +286,7 @@ void ModelBuilder::build(Block *entry, ArrayRef<Stack> stacks) {
     first += count;
   }
 
-  const std::string finalNorm =
-      hubModel + "." + std::string(config.names.finalNorm);
+  std::string finalNorm = hubModel + "." + std::string(config.names.finalNorm);
   Value norm = normWeight("lm_head.norm", config.hidden, finalNorm + ".weight");
   Value normBias;
   if (config.normBias)

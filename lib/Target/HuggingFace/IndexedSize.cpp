@@ -57,16 +57,16 @@ shardopt::hf::checkIndexedSize(const std::string &configPath,
   ErrorOr<json::Document> index = json::Document::parseFile(path.str().str());
   if (!index)
     return index.error();
-  const json::Value root = index->root(), metadata = root["metadata"];
+  json::Value root = index->root(), metadata = root["metadata"];
   bool isAll = true; // of what is stored
-  if (const json::Value files = root["weight_map"].nullAsAbsent())
+  if (json::Value files = root["weight_map"].nullAsAbsent())
     for (const auto &[tensor, file] : files.members())
       isAll = isAll && !isLeftOut(tensor, int64_t(config.layers.size()));
 
-  const double parameters = countParameters(config);
+  double parameters = countParameters(config);
   double least = parameters, most = parameters;
   json::Value said = metadata["total_parameters"].nullAsAbsent();
-  const bool isQuantised =
+  bool isQuantised =
       config.quantization.method != QuantizationConfig::Method::None;
   // Packed weights are counted as they are packed.
   if (!said || isQuantised) {
@@ -74,7 +74,7 @@ shardopt::hf::checkIndexedSize(const std::string &configPath,
     least *= isQuantised ? .5 : bytesOf(config.type);
     most *= bytesOf(config.type) * (isQuantised ? 1 + mostScales : 1);
   }
-  const double found = said ? said.positiveNumber() : least;
+  double found = said ? said.positiveNumber() : least;
   if (index->failed())
     return index->error();
   // What is left out takes any part of what is stored.

@@ -27,7 +27,7 @@ template <typename Visit>
 static void visitListed(const json::Value &list,
                         std::vector<LayerConfig> &layers, Visit visit) {
   for (const json::Value &number : list.elements()) {
-    const int64_t layer = number.integer(std::nullopt, 0, maxSize);
+    int64_t layer = number.integer(std::nullopt, 0, maxSize);
     if (layer >= 0 && layer < int64_t(layers.size()))
       visit(layers[layer]);
   }
@@ -60,8 +60,8 @@ static void readLayerTypes(const json::Value &types, WindowRule rule,
   if (!expectEntries(types, elements.size(), layers.size()))
     return;
   // Classes that list windows by the flag have no width for others.
-  const bool off = window == 0 && (rule == WindowRule::LastLayers ||
-                                   rule == WindowRule::AlternatingFirst);
+  bool off = window == 0 && (rule == WindowRule::LastLayers ||
+                             rule == WindowRule::AlternatingFirst);
   for (size_t i = 0; i < layers.size(); ++i)
     if (rule == WindowRule::ByKeys &&
         elements[i].string() == "chunked_attention")
@@ -84,14 +84,14 @@ static void readMixers(const ConfigRoot &root, Mixer state,
   if (!types && state == Mixer::Mamba2) {
     for (LayerConfig &layer : layers)
       layer.mixer = state;
-    const json::Value full = root["attn_layer_indices"].nullAsAbsent();
+    json::Value full = root["attn_layer_indices"].nullAsAbsent();
     if (full)
       visitListed(full, layers,
                   [](LayerConfig &layer) { layer.mixer = Mixer::Attention; });
     return;
   }
   if (!types) {
-    const size_t interval = readSize(root["full_attention_interval"]);
+    size_t interval = readSize(root["full_attention_interval"]);
     for (size_t i = 0; i < layers.size(); ++i)
       if ((i + 1) % interval != 0)
         layers[i].mixer = Mixer::DeltaNet;
@@ -130,7 +130,7 @@ static std::vector<LayerConfig> readLayersOfOne(const ConfigRoot &root) {
   json::Value types = root["layers_block_type"].nullAsAbsent();
   if (!types)
     types = root["layer_types"].nullAsAbsent();
-  const json::Value pattern = root["hybrid_override_pattern"];
+  json::Value pattern = root["hybrid_override_pattern"];
   if (types) {
     for (const json::Value &type : types.elements())
       layers.push_back(
@@ -143,7 +143,7 @@ static std::vector<LayerConfig> readLayersOfOne(const ConfigRoot &root) {
   } else {
     static constexpr std::string_view letters = "M*-E";
     for (char letter : pattern.string()) {
-      const size_t one = letters.find(letter);
+      size_t one = letters.find(letter);
       if (one == letters.npos) {
         pattern.failExpected("a letter of M, *, - and E for each layer");
         break;
@@ -156,7 +156,7 @@ static std::vector<LayerConfig> readLayersOfOne(const ConfigRoot &root) {
         .failExpected("from 1 to " + std::to_string(hf::maxLayers) + " layers");
     return std::vector<LayerConfig>(1);
   }
-  if (const json::Value count = root.file()["num_hidden_layers"].nullAsAbsent())
+  if (json::Value count = root.file()["num_hidden_layers"].nullAsAbsent())
     if (count.integer(std::nullopt, 1, hf::maxLayers) != int64_t(layers.size()))
       count.failExpected(std::to_string(layers.size()) +
                          ", the layers that are listed");
@@ -173,7 +173,7 @@ static void readWindows(const ConfigRoot &root, WindowRule rule,
   if (window == 0)
     return;
   size_t first = 0, step = 1;
-  const auto bound = [&] {
+  auto bound = [&] {
     return root["max_window_layers"].integer(std::nullopt, 0, maxSize);
   };
   if (rule == WindowRule::LastLayers || rule == WindowRule::FromLayer)
@@ -193,7 +193,7 @@ static void readWindows(const ConfigRoot &root, WindowRule rule,
     full = readSize(root["sliding_window_pattern"], /*otherwise=*/4);
   if (rule == WindowRule::AllButFourthFromFirst)
     full = 4;
-  const size_t counted = rule == WindowRule::AllButFourthFromFirst ? 0 : 1;
+  size_t counted = rule == WindowRule::AllButFourthFromFirst ? 0 : 1;
   for (size_t i = first; i < end; i += step)
     if ((i + counted) % full != 0)
       layers[i].window = window;
@@ -201,7 +201,7 @@ static void readWindows(const ConfigRoot &root, WindowRule rule,
 
 static void readSparseLayers(const ConfigRoot &root,
                              std::vector<LayerConfig> &layers) {
-  const int64_t step =
+  int64_t step =
       readSize(root["decoder_sparse_step"],
                readSize(root["interleave_moe_layer_step"], /*otherwise=*/1));
   for (size_t i = 0; i < layers.size(); ++i)
@@ -216,8 +216,7 @@ static void readListedLayers(const ConfigRoot &root,
   if (json::Value listed = root["moe_layers"].nullAsAbsent())
     return visitListed(listed, layers,
                        [](LayerConfig &layer) { layer.experts = true; });
-  const int64_t step =
-      readSize(root["interleave_moe_layer_step"], /*otherwise=*/1);
+  int64_t step = readSize(root["interleave_moe_layer_step"], /*otherwise=*/1);
   for (size_t i = step - 1; i < layers.size(); i += step)
     layers[i].experts = true;
 }
@@ -225,7 +224,7 @@ static void readListedLayers(const ConfigRoot &root,
 /// Records an error if `moe_layer_freq` leaves layers out from
 /// `first_k_dense_replace` on.
 static void expectEveryLayer(const ConfigRoot &root) {
-  const json::Value frequency = root.file()["moe_layer_freq"].nullAsAbsent();
+  json::Value frequency = root.file()["moe_layer_freq"].nullAsAbsent();
   if (frequency && frequency.integer() != 1)
     frequency.failExpected("1: experts in every layer from "
                            "first_k_dense_replace on");
@@ -235,7 +234,7 @@ static void readTypedLayers(const ConfigRoot &root,
                             std::vector<LayerConfig> &layers) {
   json::Value types = root["mlp_layer_types"].nullAsAbsent();
   if (!types) {
-    const int64_t first = root["first_k_dense_replace"].nullAsAbsent().integer(
+    int64_t first = root["first_k_dense_replace"].nullAsAbsent().integer(
         /*otherwise=*/1, 0, maxSize);
     expectEveryLayer(root);
     for (int64_t i = first; i < int64_t(layers.size()); ++i)
@@ -255,8 +254,8 @@ static void readIntervals(const ConfigRoot &root,
   auto read = [&](const char *key, int64_t otherwise, int64_t least) {
     return root[key].nullAsAbsent().integer(otherwise, least, maxSize);
   };
-  const int64_t interval = readSize(root["moe_layer_interval"], 1);
-  const int64_t first = read("moe_layer_start_index", 1, 0);
+  int64_t interval = readSize(root["moe_layer_interval"], 1);
+  int64_t first = read("moe_layer_start_index", 1, 0);
   int64_t last = read("moe_layer_end_index", -1, -1);
   if (last < 0)
     last = int64_t(layers.size()) - 1;
@@ -267,7 +266,7 @@ static void readIntervals(const ConfigRoot &root,
 static void readExperts(const ConfigRoot &root,
                         const Architecture &architecture,
                         std::vector<LayerConfig> &layers) {
-  const ExpertLayers rule = architecture.expertLayers;
+  ExpertLayers rule = architecture.expertLayers;
   if (rule == ExpertLayers::None || rule == ExpertLayers::ByMixers ||
       (rule == ExpertLayers::AllIfAny &&
        root["num_local_experts"].integer(std::nullopt, 0, maxSize) == 0))
@@ -298,8 +297,7 @@ static void readLayersWithoutRope(const ConfigRoot &root,
                                   std::vector<LayerConfig> &layers) {
   json::Value given = root["no_rope_layers"].nullAsAbsent();
   if (!given || (given.isArray() && given.elements().empty())) {
-    const size_t interval =
-        readSize(root["no_rope_layer_interval"], /*otherwise=*/4);
+    size_t interval = readSize(root["no_rope_layer_interval"], /*otherwise=*/4);
     for (size_t i = interval - 1; i < layers.size(); i += interval)
       layers[i].rope = LayerRope::None;
     return;
@@ -319,7 +317,7 @@ static void readLayerRopes(const ConfigRoot &root, LayerRopes rule,
     readLayersWithoutRope(root, layers);
     // Where `layer_types` does not say which layers have the window, these do;
     // of chunks, the others.
-    const bool isOfTurned = windows == WindowRule::Chunks;
+    bool isOfTurned = windows == WindowRule::Chunks;
     for (LayerConfig &layer : layers)
       if (!root["layer_types"].nullAsAbsent() &&
           (layer.rope == LayerRope::None) == isOfTurned)

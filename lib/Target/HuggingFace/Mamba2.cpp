@@ -22,9 +22,9 @@ SmallVector<Type> ModelBuilder::mamba2Caches() const {
 Value ModelBuilder::mamba2(Value input, Value positions,
                            SmallVectorImpl<Value> &caches) {
   const Mamba2Config &facts = config.mamba2;
-  const int64_t values = facts.values();
-  const int64_t channels = facts.channels();
-  const int64_t columns = facts.columns();
+  int64_t values = facts.values();
+  int64_t channels = facts.channels();
+  int64_t columns = facts.columns();
   auto tensor = [&](StringRef name) {
     return ofLayer(std::string(config.names.mamba) + "." + name.str());
   };
@@ -65,7 +65,7 @@ Value ModelBuilder::mamba2(Value input, Value positions,
       sequence, opName("mamba2"), llm::DimAttr());
   caches.assign({space.getNewConvState(), space.getNewState()});
   // What one device has of it is what the other has.
-  const int64_t units = facts.groups == 1 ? facts.heads : facts.groups;
+  int64_t units = facts.groups == 1 ? facts.heads : facts.groups;
   return outputProjection(space.getResult(), units, values / units,
                           tensor("out_proj"), facts.projBias);
 }

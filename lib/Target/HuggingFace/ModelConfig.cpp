@@ -80,7 +80,7 @@ static std::string readArchitectureName(const json::Value &root) {
 static double qkNormParameters(const AttentionConfig &attention) {
   if (!attention.qkNorm || attention.qkNormPlain)
     return 0;
-  const bool isEach = attention.qkNormWhole || attention.qkNormMean;
+  bool isEach = attention.qkNormWhole || attention.qkNormMean;
   return double(attention.headDim) *
          (isEach ? double(attention.heads + attention.kvHeads) : 2);
 }
@@ -143,7 +143,7 @@ static double countParameters(const FeedForwardConfig &network, double hidden,
   };
   if (!experts)
     return dense(network.denseInner, network.denseBias, hidden);
-  const double latent = network.expertLatent;
+  double latent = network.expertLatent;
   const RouterConfig &router = network.router;
   double columns = router.experts;
   return hidden * columns + (router.bias ? columns : 0) +
@@ -156,7 +156,7 @@ static double countParameters(const FeedForwardConfig &network, double hidden,
 }
 
 static double countMixer(const ModelConfig &config, Mixer mixer) {
-  const double hidden = config.hidden;
+  double hidden = config.hidden;
   switch (mixer) {
   case Mixer::Attention:
     return ::countParameters(config.attention, hidden);
@@ -204,11 +204,11 @@ static void readScales(const ConfigRoot &root, const Architecture &architecture,
     config.logitScale = root["logit_scale"].positiveNumber();
   if (architecture.depthScales) {
     config.embeddingScale = root["scale_emb"].positiveNumber();
-    const double depth = double(config.layers.size());
-    const json::Value ofDepth = root["scale_depth"];
+    double depth = double(config.layers.size());
+    json::Value ofDepth = root["scale_depth"];
     config.residualScale =
         ofDepth.isNull() ? 1 : ofDepth.positiveNumber() / std::sqrt(depth);
-    const json::Value base = root["dim_model_base"];
+    json::Value base = root["dim_model_base"];
     config.logitScale =
         base.isNull() ? 1 : double(readSize(base)) / double(config.hidden);
   }
@@ -249,8 +249,8 @@ static double widestTensor(const ModelConfig &config) {
 static bool readTied(const json::Value &whole, const ConfigRoot &text,
                      const Architecture &architecture, bool isNested) {
   static constexpr std::string_view key = "tie_word_embeddings";
-  const bool byText = readFlag(text[key], /*otherwise=*/false);
-  const bool byWhole =
+  bool byText = readFlag(text[key], /*otherwise=*/false);
+  bool byWhole =
       readFlag(whole[key], isNested ? architecture.wholeTies : byText);
   if (architecture.neverTied)
     return false;
@@ -269,9 +269,9 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
                                       const json::Value &given,
                                       const Architecture *architecture,
                                       bool forSizes) {
-  const ConfigRoot root(given, architecture->isByKeys
-                                   ? nullptr
-                                   : findConfigClass(architecture->name));
+  ConfigRoot root(given, architecture->isByKeys
+                             ? nullptr
+                             : findConfigClass(architecture->name));
   ModelConfig config;
   config.architecture = architecture->name;
   config.isByKeys = architecture->isByKeys;
@@ -286,8 +286,8 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   config.headBias =
       architecture->headBias &&
       hasBias(root[architecture->mlpBiasFlag], architecture->mlpBias);
-  const json::Value epsilon = root[config.layerNorm ? architecture->normEpsilon
-                                                    : architecture->rmsEpsilon];
+  json::Value epsilon = root[config.layerNorm ? architecture->normEpsilon
+                                              : architecture->rmsEpsilon];
   if (architecture->isByKeys)
     config.epsilon = 1e-5; // of a program that nothing executes
   else if (config.layerNorm || forSizes)
@@ -299,7 +299,7 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
   config.normShift = architecture->normPlusOne ? 1 : 0;
   readScales(root, *architecture, config);
   config.attention = readAttention(root, *architecture);
-  const auto has = [&](Mixer mixer) {
+  auto has = [&](Mixer mixer) {
     return std::any_of(
         config.layers.begin(), config.layers.end(),
         [&](const LayerConfig &layer) { return layer.mixer == mixer; });
@@ -317,7 +317,7 @@ static ErrorOr<ModelConfig> readModel(const json::Document &document,
     return document.root();
   };
   config.type = readType(holder({"dtype", "torch_dtype"}));
-  const json::Value quantized = holder({"quantization_config"});
+  json::Value quantized = holder({"quantization_config"});
   config.quantization = forSizes ? readQuantizationSizes(quantized, config)
                                  : readQuantization(quantized, config);
 
@@ -350,20 +350,20 @@ static constexpr const char *whyNotMixed =
 static bool hasOtherMixers(const json::Value &root) {
   const char *why = whyNotMixed;
   for (const char *key : otherMixers)
-    if (const json::Value given = root[key].nullAsAbsent()) {
+    if (json::Value given = root[key].nullAsAbsent()) {
       given.fail(why);
       return true;
     }
-  if (const json::Value types = root["layer_types"].nullAsAbsent())
+  if (json::Value types = root["layer_types"].nullAsAbsent())
     for (const json::Value &type : types.elements())
-      if (const std::string name = type.string();
+      if (std::string name = type.string();
           name.find("attention") == std::string::npos ||
           name.find("linear") != std::string::npos) {
         type.fail("'" + abbreviate(name) + "': " + why);
         return true;
       }
   // MiniMax lists 1 for attention and 0 for linear attention.
-  if (const json::Value types = root["attn_type_list"].nullAsAbsent())
+  if (json::Value types = root["attn_type_list"].nullAsAbsent())
     for (const json::Value &type : types.elements())
       if (type.integer() != 1) {
         type.fail(why);
@@ -376,7 +376,7 @@ static bool hasOtherMixers(const json::Value &root) {
 static ErrorOr<ModelConfig> readByKeys(const json::Document &document,
                                        const std::string &name) {
   json::Value root = document.root();
-  const json::Value text = root["text_config"].nullAsAbsent();
+  json::Value text = root["text_config"].nullAsAbsent();
   if (text)
     root = text;
   if (hasOtherMixers(root) ||
@@ -395,8 +395,8 @@ static ErrorOr<ModelConfig> readByKeys(const json::Document &document,
 /// ones have it next to what sees.
 static json::Value languageModel(const json::Document &document,
                                  const Architecture &architecture) {
-  const json::Value root = document.root();
-  const json::Value text = root["text_config"].nullAsAbsent();
+  json::Value root = document.root();
+  json::Value text = root["text_config"].nullAsAbsent();
   return architecture.isNested && text ? text : root;
 }
 
@@ -407,14 +407,14 @@ static const Architecture *findRow(const json::Document &document,
   const Architecture *row = findArchitecture(name);
   if (!row || row->textType.empty())
     return row;
-  const json::Value type = languageModel(document, *row)["model_type"];
+  json::Value type = languageModel(document, *row)["model_type"];
   return type.nullAsAbsent() && type.string() != row->textType ? nullptr : row;
 }
 
 ErrorOr<ModelConfig>
 shardopt::hf::readModelSizes(const json::Document &document) {
   json::Value root = document.root();
-  const std::string name = readArchitectureName(root);
+  std::string name = readArchitectureName(root);
   if (document.failed())
     return document.error();
   if (const Architecture *architecture = findRow(document, name)) {
@@ -482,11 +482,11 @@ ErrorOr<ModelConfig>
 shardopt::hf::readModelConfig(const json::Document &document) {
   document.rememberReads();
   json::Value root = document.root();
-  const std::string name = readArchitectureName(root);
+  std::string name = readArchitectureName(root);
   if (document.failed())
     return document.error();
   const Architecture *architecture = findRow(document, name);
-  const bool isKnown = hasReadWeights(root);
+  bool isKnown = hasReadWeights(root);
   ErrorOr<ModelConfig> config =
       architecture ? readModel(document, languageModel(document, *architecture),
                                architecture, /*forSizes=*/!isKnown)

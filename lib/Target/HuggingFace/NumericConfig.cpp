@@ -50,31 +50,31 @@ static void readBlock(const json::Value &block, QuantizationConfig &config) {
 /// The only group of modules that `compressed-tensors` quantises, if there is
 /// one.
 static std::optional<json::Value> onlyGroup(const json::Value &quantized) {
-  const json::Value groups = quantized["config_groups"];
+  json::Value groups = quantized["config_groups"];
   if (!groups.isObject() || groups.members().size() != 1)
     return std::nullopt;
   return groups.members().front().second;
 }
 
 bool shardopt::hf::hasReadWeights(const json::Value &root) {
-  const json::Value given = root["quantization_config"].nullAsAbsent();
+  json::Value given = root["quantization_config"].nullAsAbsent();
   if (!given || !given["quant_method"].isString())
     return true;
-  const std::string method = given["quant_method"].string();
+  std::string method = given["quant_method"].string();
   // Static scales of activations are numbers of the checkpoint.
-  const json::Value scheme = given["activation_scheme"];
+  json::Value scheme = given["activation_scheme"];
   if (method == "fp8" && scheme.isString() && scheme.string() == "static")
     return false;
   if (method != "compressed-tensors")
     return method == "fp8" || method == "mxfp4" || method == "fbgemm_fp8";
   // Numbers of eight bits as they are, times scales of activations that are
   // found as the program runs.
-  const std::optional<json::Value> group = onlyGroup(given);
+  std::optional<json::Value> group = onlyGroup(given);
   if (!group || given["kv_cache_scheme"].nullAsAbsent())
     return false;
-  const json::Value weights = (*group)["weights"];
-  const json::Value inputs = (*group)["input_activations"].nullAsAbsent();
-  const auto says = [](const json::Value &value, std::string_view text) {
+  json::Value weights = (*group)["weights"];
+  json::Value inputs = (*group)["input_activations"].nullAsAbsent();
+  auto says = [](const json::Value &value, std::string_view text) {
     return value.isString() && value.string() == text;
   };
   return says(weights["type"], "float") && weights["num_bits"].isNumber() &&
@@ -89,10 +89,10 @@ bool shardopt::hf::hasReadWeights(const json::Value &root) {
 /// Eight bits by `compressed-tensors`.
 static void readCompressed(const json::Value &quantized,
                            QuantizationConfig &config) {
-  const json::Value weights = (*onlyGroup(quantized))["weights"];
+  json::Value weights = (*onlyGroup(quantized))["weights"];
   config.method = QuantizationConfig::Method::Fp8;
   config.scaleName = "_scale";
-  const std::string strategy = weights["strategy"].string();
+  std::string strategy = weights["strategy"].string();
   config.hasRowScales = strategy == "channel";
   if (strategy == "block")
     readBlock(weights["block_structure"], config);
@@ -105,7 +105,7 @@ QuantizationConfig shardopt::hf::readQuantization(const json::Value &root,
   json::Value given = root["quantization_config"].nullAsAbsent();
   if (!given)
     return config;
-  const json::Value method = given["quant_method"];
+  json::Value method = given["quant_method"];
   if (method.isString() && method.string() == "compressed-tensors") {
     readCompressed(given, config);
   } else if (method.isString() && method.string() == "fbgemm_fp8") {
@@ -118,7 +118,7 @@ QuantizationConfig shardopt::hf::readQuantization(const json::Value &root,
                                            {"fbgemm_fp8", {}},
                                            {"compressed-tensors", {}}});
     if (config.method == Method::Fp8) {
-      if (const json::Value format = given["fmt"].nullAsAbsent())
+      if (json::Value format = given["fmt"].nullAsAbsent())
         format.choice<bool>({{"e4m3", true}, {"float8_e4m3fn", true}});
       given["activation_scheme"].choice<bool>(
           {{"dynamic", true}, {"static", false}}, /*otherwise=*/true);
@@ -131,7 +131,7 @@ QuantizationConfig shardopt::hf::readQuantization(const json::Value &root,
 
 /// Inputs that share a scale; -1, which is all, and null are 0.
 static int64_t readGroupSize(const json::Value &size) {
-  const int64_t given = size.nullAsAbsent().integer(0, -1, maxSize);
+  int64_t given = size.nullAsAbsent().integer(0, -1, maxSize);
   return given < 0 ? 0 : given;
 }
 
@@ -139,16 +139,16 @@ static int64_t readGroupSize(const json::Value &size) {
 static QuantizationConfig::Method readGroups(const json::Value &groups,
                                              QuantizationConfig &config) {
   using Method = QuantizationConfig::Method;
-  const auto members = groups.members();
+  auto members = groups.members();
   if (members.empty()) {
     groups.failExpected("groups of weights");
     return Method::None;
   }
-  const json::Value weights = members.front().second["weights"];
+  json::Value weights = members.front().second["weights"];
   config.groupSize = readGroupSize(weights["group_size"]);
-  const bool isFloat = weights["type"].choice<bool>(
-      {{"int", false}, {"float", true}}, /*otherwise=*/false);
-  const int64_t bits = weights["num_bits"].integer();
+  bool isFloat = weights["type"].choice<bool>({{"int", false}, {"float", true}},
+                                              /*otherwise=*/false);
+  int64_t bits = weights["num_bits"].integer();
   if (bits == 8)
     return isFloat ? Method::Fp8 : Method::Int8;
   if (bits != 4)
@@ -158,10 +158,10 @@ static QuantizationConfig::Method readGroups(const json::Value &groups,
 
 /// Whether the checkpoint has scales of keys and values in fp8.
 static bool hasFp8Caches(const json::Value &quantized) {
-  const json::Value algorithm = quantized["kv_cache_quant_algo"].nullAsAbsent();
+  json::Value algorithm = quantized["kv_cache_quant_algo"].nullAsAbsent();
   if (algorithm.isString() && algorithm.string() == "FP8")
     return true;
-  const json::Value scheme = quantized["kv_cache_scheme"].nullAsAbsent();
+  json::Value scheme = quantized["kv_cache_scheme"].nullAsAbsent();
   return scheme.isObject() && scheme["num_bits"].isNumber() &&
          scheme["num_bits"].integer() == 8 &&
          scheme["type"].string("float") == "float";
@@ -172,10 +172,10 @@ shardopt::hf::readQuantizationSizes(const json::Value &root,
                                     const ModelConfig &model) {
   using Method = QuantizationConfig::Method;
   QuantizationConfig config;
-  const json::Value given = root["quantization_config"].nullAsAbsent();
+  json::Value given = root["quantization_config"].nullAsAbsent();
   if (!given)
     return config;
-  const std::string name = given["quant_method"].string();
+  std::string name = given["quant_method"].string();
   if (name == "compressed-tensors") {
     config.method = readGroups(given["config_groups"], config);
   } else if (name == "modelopt") {

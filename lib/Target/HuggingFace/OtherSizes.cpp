@@ -96,12 +96,12 @@ static bool says(const json::Value &value) {
 bool shardopt::hf::hasOtherSizes(const json::Value &root,
                                  const json::Value &architectures) {
   for (const OtherSize &other : otherSizes)
-    if (const json::Value given = root[other.key].nullAsAbsent(); says(given)) {
+    if (json::Value given = root[other.key].nullAsAbsent(); says(given)) {
       given.fail(std::string(other.what) + " are not read");
       return true;
     }
-  const json::Value name = architectures.elements().front();
-  const std::string wanted = name.string();
+  json::Value name = architectures.elements().front();
+  std::string wanted = name.string();
   if (std::find(std::begin(otherSized), std::end(otherSized), wanted) ==
       std::end(otherSized))
     return false;

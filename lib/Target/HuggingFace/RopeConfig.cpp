@@ -44,9 +44,9 @@ struct RopeParameters {
 /// The parameters of all layers. As in Transformers, those of version 4 win
 /// where both are there, unless they are empty.
 static RopeParameters ropeParameters(const ConfigRoot &root) {
-  const json::Value scaling = root["rope_scaling"].nullAsAbsent();
-  const json::Value parameters = root["rope_parameters"].nullAsAbsent();
-  const bool isEmpty = scaling.isObject() && scaling.members().empty();
+  json::Value scaling = root["rope_scaling"].nullAsAbsent();
+  json::Value parameters = root["rope_parameters"].nullAsAbsent();
+  bool isEmpty = scaling.isObject() && scaling.members().empty();
   return {scaling.asAbsent(), scaling && !isEmpty ? scaling : parameters};
 }
 
@@ -54,9 +54,9 @@ static RopeParameters ropeParameters(const ConfigRoot &root) {
 /// those of full attention. What stands next to the kinds is not read.
 static RopeParameters ropeParameters(const ConfigRoot &root,
                                      std::string_view kind) {
-  const json::Value scaling = root["rope_scaling"].nullAsAbsent();
-  const json::Value all = root["rope_parameters"].nullAsAbsent();
-  const bool isScaled = kind == "full_attention";
+  json::Value scaling = root["rope_scaling"].nullAsAbsent();
+  json::Value all = root["rope_parameters"].nullAsAbsent();
+  bool isScaled = kind == "full_attention";
   return {isScaled ? scaling : scaling.asAbsent(), all[kind].nullAsAbsent(),
           /*byKind=*/true};
 }
@@ -115,9 +115,9 @@ static void readLongRope(const ConfigRoot &root,
                          const RopeParameters &parameters, RopeConfig &rope) {
   rope.shortDivisors = readDivisors(parameters["short_factor"]);
   rope.longDivisors = readDivisors(parameters["long_factor"]);
-  const double original = double(rope.originalContext);
+  double original = double(rope.originalContext);
   json::Value given = parameters["factor"].nullAsAbsent();
-  const double factor =
+  double factor =
       given ? given.positiveNumber()
             : double(readSize(root["max_position_embeddings"])) / original;
   if (json::Value magnitude = parameters["attention_factor"].nullAsAbsent())
@@ -158,16 +158,15 @@ static RopeConfig::Scaling readScaling(const RopeParameters &parameters,
   // The older word; full attention is plain unless `rope_type` says otherwise.
   if (!type && (!parameters.byKind || parameters.under))
     type = parameters["type"].nullAsAbsent();
-  const auto scaling =
-      type.choice<Scaling>({{"default", Scaling::None},
-                            {"linear", Scaling::Linear},
-                            {"llama3", Scaling::Llama3},
-                            {"yarn", Scaling::Yarn},
-                            {"longrope", Scaling::LongRope},
-                            {"su", Scaling::LongRope},
-                            // Of text, all of whose positions agree.
-                            {"mrope", Scaling::None}},
-                           /*otherwise=*/Scaling::None);
+  auto scaling = type.choice<Scaling>({{"default", Scaling::None},
+                                       {"linear", Scaling::Linear},
+                                       {"llama3", Scaling::Llama3},
+                                       {"yarn", Scaling::Yarn},
+                                       {"longrope", Scaling::LongRope},
+                                       {"su", Scaling::LongRope},
+                                       // Of text, all of whose positions agree.
+                                       {"mrope", Scaling::None}},
+                                      /*otherwise=*/Scaling::None);
   return scaling == Scaling::Yarn && architecture.yarnIsLong ? Scaling::LongRope
                                                              : scaling;
 }
@@ -253,8 +252,8 @@ void shardopt::hf::readRopes(const ConfigRoot &root,
 void shardopt::hf::checkRopes(const ConfigRoot &root,
                               const AttentionConfig &attention) {
   const RopeConfig &rope = attention.rope;
-  const int64_t dim = attention.latent ? attention.ropeDim : attention.headDim;
-  const auto turned = int64_t(double(dim) * rope.share);
+  int64_t dim = attention.latent ? attention.ropeDim : attention.headDim;
+  auto turned = int64_t(double(dim) * rope.share);
   if (turned == 0 || turned % 2 != 0)
     root["head_dim"].fail("expected an even number of features per head that "
                           "rotary embedding turns, found " +
@@ -262,8 +261,8 @@ void shardopt::hf::checkRopes(const ConfigRoot &root,
                           std::to_string(dim));
   if (rope.scaling != RopeConfig::Scaling::LongRope)
     return;
-  const auto pairs = size_t(turned) / 2;
-  const RopeParameters parameters = ropeParameters(root);
+  auto pairs = size_t(turned) / 2;
+  RopeParameters parameters = ropeParameters(root);
   for (const auto &[key, divisors] :
        {std::pair("short_factor", &rope.shortDivisors),
         std::pair("long_factor", &rope.longDivisors)})
