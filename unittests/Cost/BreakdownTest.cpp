@@ -26,7 +26,7 @@ std::pair<double, std::string> line(const Breakdown &breakdown,
   for (const OpBreakdown &row : breakdown.ops)
     if (row.op == op && row.stage == stage)
       return {(row.computeUs + row.memoryUs + row.collectiveUs) /
-                  static_cast<double>(row.layers),
+                  double(row.layers),
               spell(row.layout)};
   ADD_FAILURE() << "no row for " << op << " in stage " << stage;
   return {0, ""};
@@ -35,13 +35,13 @@ std::pair<double, std::string> line(const Breakdown &breakdown,
 void expectLine(const Breakdown &breakdown, const std::string &op,
                 int64_t stage, double us, const std::string &layout) {
   SCOPED_TRACE(op);
-  const auto [found, name] = line(breakdown, op, stage);
+  auto [found, name] = line(breakdown, op, stage);
   EXPECT_NEAR(found, us, 5.1e-4);
   EXPECT_EQ(name, layout);
 }
 
 TEST(Breakdown, OpsOfGptMoe) {
-  const Breakdown found =
+  Breakdown found =
       breakdown(makeCosts(gptMoe(60), {Phase::Decode, 16384}, h100()),
                 strategy({8, 16, 4, 8192}, "001000201001"));
   expectLine(found, "embed", 0, 16.855, "P");
@@ -68,7 +68,7 @@ TEST(Breakdown, OpsOfGptMoe) {
 }
 
 TEST(Breakdown, OpsOfDeepSeek) {
-  const Breakdown found =
+  Breakdown found =
       breakdown(makeCosts(deepSeekV3(), {Phase::Decode, 16384}, h200()),
                 strategy({16, 16, 3, 512}, "1000022112010122100220002"));
   expectLine(found, "embed", 0, 10.114, "H");
@@ -110,7 +110,7 @@ TEST(Breakdown, OpsOfDeepSeek) {
 }
 
 TEST(Breakdown, NamesCollectivesOnce) {
-  const Breakdown found =
+  Breakdown found =
       breakdown(makeCosts(gptMoe(60), {Phase::Decode, 16384}, h100()),
                 strategy({8, 16, 4, 8192}, "001000201001"));
   for (const OpBreakdown &row : found.ops) {
@@ -126,10 +126,10 @@ TEST(Breakdown, NamesCollectivesOnce) {
 /// The plain and the tabled evaluation of random strategies.
 void expectAgreement(const ModelConfig &config, const Workload &workload,
                      CommModel comm) {
-  const CostModel costs = makeCosts(config, workload, h200(), comm);
+  CostModel costs = makeCosts(config, workload, h200(), comm);
   std::mt19937 random(1);
   auto pick = [&](int64_t most) {
-    return 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(most));
+    return 1 + int64_t(random() % uint64_t(most));
   };
   for (int i = 0; i < 100; ++i) {
     Strategy s;
@@ -141,8 +141,8 @@ void expectAgreement(const ModelConfig &config, const Workload &workload,
         dim = Dim::None;
       s.dims.push_back(dim);
     }
-    const Evaluation tabled = evaluate(costs, s);
-    const Breakdown plain = breakdown(costs, s);
+    Evaluation tabled = evaluate(costs, s);
+    Breakdown plain = breakdown(costs, s);
     EXPECT_EQ(tabled.reason, plain.evaluation.reason);
     auto expectEqual = [](double a, double b) {
       EXPECT_NEAR(a, b, 1e-12 * std::abs(a));
@@ -171,14 +171,14 @@ TEST(Breakdown, SumsToTheMetricsOfTheTables) {
 }
 
 TEST(Breakdown, SaysWhatStandsBehindTimes) {
-  const Strategy plan = strategy({4, 1, 1, 64}, "001000101");
-  const Model model = makeModel(llama70B(), {Phase::Decode, 8192});
+  Strategy plan = strategy({4, 1, 1, 64}, "001000101");
+  Model model = makeModel(llama70B(), {Phase::Decode, 8192});
   auto costsWith = [&](std::shared_ptr<const TimeModel> time) {
     return CostModel(model, std::move(time), std::nullopt, {});
   };
   ErrorOr<Machine> machine = loadMachine("h100_sxm");
   ASSERT_TRUE(machine) << machine.error().message;
-  const Breakdown sheet = breakdown(
+  Breakdown sheet = breakdown(
       costsWith(std::make_shared<Roofline>(*machine, CommModel::Fast)), plan);
   EXPECT_DOUBLE_EQ(sheet.low, 1);
   EXPECT_DOUBLE_EQ(sheet.high, 1);
@@ -186,7 +186,7 @@ TEST(Breakdown, SaysWhatStandsBehindTimes) {
 
   auto calibrated = Calibrated::create(*machine);
   ASSERT_TRUE(calibrated) << calibrated.error().message;
-  const Breakdown measured = breakdown(costsWith(*calibrated), plan);
+  Breakdown measured = breakdown(costsWith(*calibrated), plan);
   EXPECT_LT(measured.low, 1);
   EXPECT_GT(measured.low, 0.5);
   EXPECT_GT(measured.high, 1);
@@ -213,16 +213,16 @@ TEST(Breakdown, SaysWhatStandsBehindTimes) {
   kernel.kvHeads = 8;
   kernel.n = 128;
   kernel.k = kernel.prompt = 1e6;
-  const Trust far = (*calibrated)->trust(kernel);
+  Trust far = (*calibrated)->trust(kernel);
   EXPECT_EQ(far.origin, TimeOrigin::Extrapolated);
   kernel.k = kernel.prompt = 4096;
-  const Trust near = (*calibrated)->trust(kernel);
+  Trust near = (*calibrated)->trust(kernel);
   EXPECT_EQ(near.origin, TimeOrigin::Measured);
   EXPECT_NEAR(far.low, near.low * near.low, 1e-12);
 }
 
 TEST(Breakdown, OfAStructurallyInvalidStrategyIsEmpty) {
-  const Breakdown found =
+  Breakdown found =
       breakdown(makeCosts(mixtral8x22B(), {Phase::Decode, 8192}, h100()),
                 strategy({1, 16, 1, 64}, "201000221001"));
   EXPECT_EQ(found.evaluation.reason, Reason::Structural);

@@ -34,7 +34,7 @@ TEST(Context, DividesTheBatchOverGroupsAndMicroBatches) {
 }
 
 TEST(Context, RowsOfATokenShardedTensorRoundUp) {
-  const Context context = makeContext({Phase::Decode, 1}, {8, 1, 1, 1});
+  Context context = makeContext({Phase::Decode, 1}, {8, 1, 1, 1});
   EXPECT_EQ(context.localRows(Layout::T, 16), 2);
   EXPECT_EQ(context.localRows(Layout::T, 16.5), 3);
   EXPECT_EQ(context.localRows(Layout::T, 16 * (1 + 1e-15)), 2);
@@ -42,14 +42,14 @@ TEST(Context, RowsOfATokenShardedTensorRoundUp) {
 }
 
 TEST(Routing, OneGroupHasNoImbalance) {
-  const Routing routing = makeRouting(16, 2, 64, 1, 1, 0.1);
+  Routing routing = makeRouting(16, 2, 64, 1, 1, 0.1);
   EXPECT_EQ(routing.imbalance, 1);
   EXPECT_EQ(routing.copies, 128);
   EXPECT_EQ(routing.localExperts, 16);
 }
 
 TEST(Routing, AGroupGetsNoMoreThanEveryRowForEachOfItsExperts) {
-  const Routing routing = makeRouting(16, 2, 1, 16, 16, 0.1);
+  Routing routing = makeRouting(16, 2, 1, 16, 16, 0.1);
   EXPECT_EQ(routing.localExperts, 1);
   EXPECT_EQ(routing.copies, 2 * (1.1 + std::sqrt(std::log(16.0))));
   EXPECT_EQ(makeRouting(16, 8, 1, 16, 16, 100.0).copies, 16);
@@ -57,7 +57,7 @@ TEST(Routing, AGroupGetsNoMoreThanEveryRowForEachOfItsExperts) {
 }
 
 TEST(Routing, WithoutImbalanceLoadsAreEven) {
-  const Routing routing = makeRouting(16, 2, 8, 16, 16, std::nullopt);
+  Routing routing = makeRouting(16, 2, 8, 16, 16, std::nullopt);
   EXPECT_EQ(routing.imbalance, 1);
   EXPECT_EQ(routing.copies, 16);
 }
@@ -82,7 +82,7 @@ Model layersOf(int64_t layers) {
 }
 
 TEST(LayerIndex, StagesBeforeTheLastGetTheLayersLeftOver) {
-  const LayerIndex index(layersOf(10));
+  LayerIndex index(layersOf(10));
   std::vector<int64_t> first;
   for (int64_t stage = 0; stage <= 4; ++stage)
     first.push_back(index.firstLayer(stage, Degrees(1, 1, 4, 1)));
@@ -93,7 +93,7 @@ TEST(LayerIndex, StagesBeforeTheLastGetTheLayersLeftOver) {
 }
 
 TEST(LayerIndex, EqualStagesAreListedOnce) {
-  const std::vector<Stage> stages =
+  std::vector<Stage> stages =
       LayerIndex(layersOf(80)).stages(Degrees(1, 1, 24, 1));
   // 3 layers in the first 15 stages and the last, 4 in the 8 before it.
   ASSERT_EQ(stages.size(), 4u);
@@ -106,14 +106,14 @@ TEST(LayerIndex, EqualStagesAreListedOnce) {
 }
 
 TEST(LayerIndex, CountsLayersByBodyAndWindow) {
-  const LayerIndex gptOss(makeModel(gptOss120B(), {Phase::Decode, 1}));
+  LayerIndex gptOss(makeModel(gptOss120B(), {Phase::Decode, 1}));
   ASSERT_EQ(gptOss.kinds().size(), 2u);
   EXPECT_EQ(gptOss.kinds()[0].window, 128);
   EXPECT_EQ(gptOss.stages(Degrees(1, 1, 1, 1))[0].kinds,
             (std::vector<int64_t>{18, 18}));
 
-  const LayerIndex deepSeek(makeModel(deepSeekV3(), {Phase::Decode, 1}));
-  const std::vector<Stage> stages = deepSeek.stages(Degrees(1, 1, 3, 1));
+  LayerIndex deepSeek(makeModel(deepSeekV3(), {Phase::Decode, 1}));
+  std::vector<Stage> stages = deepSeek.stages(Degrees(1, 1, 3, 1));
   ASSERT_EQ(stages.size(), 3u);
   EXPECT_EQ(stages[0].kinds, (std::vector<int64_t>{3, 17}));
   // Two dense layers before a dense one, one before a routed one.

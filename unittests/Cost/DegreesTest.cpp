@@ -64,19 +64,19 @@ ModelConfig configOf(const std::string &name) {
 }
 
 CostModel costsOf(const Vector &v) {
-  const Machine machine = v.machine == "h100"   ? h100()
-                          : v.machine == "h200" ? h200()
-                                                : gb200();
+  Machine machine = v.machine == "h100"   ? h100()
+                    : v.machine == "h200" ? h200()
+                                          : gb200();
   return makeCosts(configOf(v.model), v.workload, machine);
 }
 
 TEST(ServingDegrees, MetricsAreThoseOfTheVectors) {
-  const std::vector<Vector> vectors = readVectors();
+  std::vector<Vector> vectors = readVectors();
   EXPECT_EQ(vectors.size(), 23u);
   for (const Vector &v : vectors) {
     SCOPED_TRACE(v.model + " " + spell(v.strategy.degrees));
-    const CostModel costs = costsOf(v);
-    const Evaluation found = evaluate(costs, v.strategy);
+    CostModel costs = costsOf(v);
+    Evaluation found = evaluate(costs, v.strategy);
     auto expectNear = [](double value, double printed) {
       EXPECT_NEAR(value, printed, printed * 5.1e-9);
     };
@@ -84,7 +84,7 @@ TEST(ServingDegrees, MetricsAreThoseOfTheVectors) {
     expectNear(found.latencyMs, v.latencyMs);
     expectNear(found.memoryGb, v.memoryGb);
     EXPECT_EQ(found.valid ? "valid" : spell(found.reason), v.reason);
-    const Evaluation added = breakdown(costs, v.strategy).evaluation;
+    Evaluation added = breakdown(costs, v.strategy).evaluation;
     EXPECT_NEAR(added.throughput, found.throughput, found.throughput * 1e-12);
     EXPECT_NEAR(added.memoryGb, found.memoryGb, found.memoryGb * 1e-12);
     EXPECT_EQ(added.reason, found.reason);
@@ -94,9 +94,9 @@ TEST(ServingDegrees, MetricsAreThoseOfTheVectors) {
 /// Lines "op us layout" of one layer in the first stage.
 void expectOps(size_t vector, const std::string &prefix,
                const std::string &lines) {
-  const std::vector<Vector> vectors = readVectors();
+  std::vector<Vector> vectors = readVectors();
   const Vector &v = vectors[vector];
-  const Breakdown found = breakdown(costsOf(v), v.strategy);
+  Breakdown found = breakdown(costsOf(v), v.strategy);
   std::istringstream words(lines);
   std::string ops, layout;
   double us;
@@ -110,7 +110,7 @@ void expectOps(size_t vector, const std::string &prefix,
       for (const OpBreakdown &row : found.ops)
         if (row.op == prefix + name && row.stage == 0) {
           sum += (row.computeUs + row.memoryUs + row.collectiveUs) /
-                 static_cast<double>(row.layers);
+                 double(row.layers);
           last = spell(row.layout);
         }
     EXPECT_NEAR(sum, us, 5.1e-4);
@@ -150,7 +150,7 @@ Degrees degreesOf(int64_t tp, int64_t dp, int64_t ep, int64_t cp = 1) {
 TEST(ServingDegrees, WhatDoesNotDivideIsStructural) {
   auto reason = [](const ModelConfig &config, const Degrees &degrees,
                    Dim attention = Dim::Zero) {
-    const CostModel costs = makeCosts(config, {Phase::Decode, 8192}, h100());
+    CostModel costs = makeCosts(config, {Phase::Decode, 8192}, h100());
     Strategy s{degrees, {}};
     for (const std::string &name : costs.model().opNames())
       s.dims.push_back(name == "attention" ? attention : Dim::Zero);
@@ -179,7 +179,7 @@ TEST(ServingDegrees, TablesAgreeWithTheBreakdown) {
   for (const ModelConfig &config :
        {qwen3Moe235B(), deepSeekV3(), gptOss120B(), mixtral8x22B()})
     for (Phase phase : {Phase::Decode, Phase::Prefill}) {
-      const CostModel costs = makeCosts(config, {phase, 8192}, h200());
+      CostModel costs = makeCosts(config, {phase, 8192}, h200());
       for (int i = 0; i < 400; ++i) {
         auto pick = [&](std::vector<int64_t> values) {
           return values[rng.below(values.size())];
@@ -195,8 +195,8 @@ TEST(ServingDegrees, TablesAgreeWithTheBreakdown) {
           s.dims.push_back(node->op->cutsContext() && degrees.cp > 1
                                ? Dim::Zero
                                : static_cast<Dim>(rng.below(3)));
-        const Evaluation fast = evaluate(costs, s);
-        const Evaluation slow = breakdown(costs, s).evaluation;
+        Evaluation fast = evaluate(costs, s);
+        Evaluation slow = breakdown(costs, s).evaluation;
         ASSERT_EQ(fast.reason, slow.reason) << spell(degrees);
         EXPECT_NEAR(fast.throughput, slow.throughput, slow.throughput * 1e-12);
         EXPECT_NEAR(fast.latencyMs, slow.latencyMs, slow.latencyMs * 1e-12);

@@ -29,7 +29,7 @@ class Rules : public testing::Test {
 protected:
   /// The rule of `op` for one operand in `layout`, with rows of 100 bytes.
   Rule rule(const OpModel &op, Dim dim, Layout layout) {
-    const Placement incoming{layout, 100};
+    Placement incoming{layout, 100};
     return op.rule(dim, Span<const Placement>(&incoming, 1), context);
   }
 
@@ -52,7 +52,7 @@ TEST_F(Rules, WeightOpsContractOrCutColumnsOrFollowRows) {
     EXPECT_EQ(left(op, Dim::Zero, in), Layout::P);
     EXPECT_EQ(wanted(op, Dim::One, in), Layout::R);
     EXPECT_EQ(left(op, Dim::One, in), Layout::H);
-    const Layout none = in == Layout::T ? Layout::T : Layout::R;
+    Layout none = in == Layout::T ? Layout::T : Layout::R;
     EXPECT_EQ(wanted(op, Dim::None, in), none);
     EXPECT_EQ(left(op, Dim::None, in), none);
   }
@@ -61,7 +61,7 @@ TEST_F(Rules, WeightOpsContractOrCutColumnsOrFollowRows) {
 TEST_F(Rules, RouterPassesTheTokensOnAsItTookThem) {
   Router op;
   op.hidden = 64, op.experts = 8, op.topK = 2;
-  const Rule cut = rule(op, Dim::Zero, Layout::T);
+  Rule cut = rule(op, Dim::Zero, Layout::T);
   EXPECT_EQ(cut.results[0].passes, 0);
   EXPECT_EQ(cut.results[0].placement.layout, Layout::H);
   EXPECT_EQ(cut.results[1].passes, -1);
@@ -77,11 +77,11 @@ TEST_F(Rules, RouterThatScalesTokensMakesThem) {
   Router op;
   op.hidden = 64, op.experts = 8, op.topK = 1;
   op.scalesTokens = true;
-  const Rule cut = rule(op, Dim::Zero, Layout::T);
+  Rule cut = rule(op, Dim::Zero, Layout::T);
   EXPECT_EQ(cut.results[0].passes, -1);
   EXPECT_EQ(cut.results[0].placement.layout, Layout::H);
-  const Placement incoming{Layout::T, 128};
-  const OpCost cost =
+  Placement incoming{Layout::T, 128};
+  OpCost cost =
       op.cost(Dim::Zero, Span<const Placement>(&incoming, 1), context);
   ASSERT_EQ(cost.kernels.size(), 2u);
   // 32 rows of a quarter of 64 features, read and written.
@@ -150,15 +150,15 @@ TEST_F(Rules, AnIndexerIsWholeAndReadsWhatItRanks) {
   op.heads = 8, op.latent = 16, op.nope = 8, op.rope = 4, op.value = 8;
   const Placement incoming[] = {
       {Layout::H, 100}, {Layout::R, 40}, {Layout::R, 60}};
-  const Span<const Placement> both(incoming, 2), all(incoming, 3);
-  const OpCost dense = op.cost(Dim::Zero, both, context);
+  Span<const Placement> both(incoming, 2), all(incoming, 3);
+  OpCost dense = op.cost(Dim::Zero, both, context);
   EXPECT_EQ(op.rule(Dim::Zero, both, context).operands.size(), 2u);
 
   op.indexHeads = 3, op.indexDim = 6, op.indexTopk = 256;
-  const Rule rule = op.rule(Dim::Zero, all, context);
+  Rule rule = op.rule(Dim::Zero, all, context);
   ASSERT_EQ(rule.operands.size(), 3u);
   EXPECT_EQ(rule.operands[2].required.layout, Layout::R);
-  const OpCost sparse = op.cost(Dim::Zero, all, context);
+  OpCost sparse = op.cost(Dim::Zero, all, context);
   ASSERT_EQ(sparse.kernels.size(), 4u);
   // A quarter of the context is read; all of it is ranked, by every head.
   EXPECT_EQ(sparse.kernels[2].flops, dense.kernels[2].flops / 4);
@@ -201,14 +201,14 @@ TEST_F(Rules, SharedPositionsAreReadWithAllCaches) {
   GqaAttention op;
   op.heads = 16, op.kvHeads = 8, op.headDim = 16;
   op.cacheBytes = 1, op.activationBytes = 1;
-  const Placement incoming{Layout::R, 100};
+  Placement incoming{Layout::R, 100};
   context = makeContext({Phase::Decode, 4096}, {2, 1, 1, 64});
   context.degrees.cp = 2;
   context.window = 512;
-  const Kernel kernel =
+  Kernel kernel =
       op.cost(Dim::Zero, Span<const Placement>(&incoming, 1), context)
           .kernels[0];
-  const ContextHeads group = contextHeads(16, 8, 2, 2);
+  ContextHeads group = contextHeads(16, 8, 2, 2);
   EXPECT_GT(group.kv, 1);
   EXPECT_EQ(kernel.kvHeads, double(group.kv));
   EXPECT_EQ(kernel.count, double(group.query));
@@ -229,21 +229,21 @@ TEST_F(Rules, StatesAreCutByHeadsOrSequencesAndNotByPositions) {
   EXPECT_FALSE(rule(op, Dim::One, Layout::H).isLegal());
 
   // Two value heads and their three rows of channels, for 64 / 2 sequences.
-  const Placement incoming{Layout::R, 100};
+  Placement incoming{Layout::R, 100};
   auto held = [&](Dim dim, Layout layout) {
-    const Placement placed{layout, 100};
+    Placement placed{layout, 100};
     return op.cost(dim, Span<const Placement>(&placed, 1), context).cacheBytes;
   };
-  const double state = 2 * 4 * 8 * 4, rows = 3 * (2 * 4 + 2 * 8) * 2;
+  double state = 2 * 4 * 8 * 4, rows = 3 * (2 * 4 + 2 * 8) * 2;
   EXPECT_EQ(held(Dim::Zero, Layout::H), 32 * (state + rows));
   EXPECT_EQ(held(Dim::None, Layout::R), 32 * 3 * (state + rows));
   EXPECT_EQ(held(Dim::None, Layout::T), 8 * 3 * (state + rows));
 
   // A longer context costs a step nothing.
-  const auto span = Span<const Placement>(&incoming, 1);
-  const OpCost step = op.cost(Dim::None, span, context);
+  auto span = Span<const Placement>(&incoming, 1);
+  OpCost step = op.cost(Dim::None, span, context);
   context.workload.context *= 8;
-  const OpCost later = op.cost(Dim::None, span, context);
+  OpCost later = op.cost(Dim::None, span, context);
   EXPECT_EQ(step.kernels[1].bytes, later.kernels[1].bytes);
   EXPECT_EQ(step.cacheBytes, later.cacheBytes);
 
@@ -262,7 +262,7 @@ TEST_F(Rules, StateSpacesAreCutByGroupsOrByTheHeadsOfOne) {
   EXPECT_EQ(left(op, Dim::Zero, Layout::P), Layout::H);
   EXPECT_EQ(left(op, Dim::None, Layout::T), Layout::T);
   EXPECT_FALSE(rule(op, Dim::One, Layout::H).isLegal());
-  const Placement placed{Layout::H, 100};
+  Placement placed{Layout::H, 100};
   auto cost = [&](Dim dim) {
     return op.cost(dim, Span<const Placement>(&placed, 1), context);
   };
@@ -286,7 +286,7 @@ TEST_F(Rules, StateSpacesAreCutByGroupsOrByTheHeadsOfOne) {
   Linear projection;
   projection.in = 10, projection.heads = 8, projection.shared = 32;
   projection.out = 8 * 9 + 32;
-  const OpCost cut =
+  OpCost cut =
       projection.cost(Dim::One, Span<const Placement>(&placed, 1), context);
   EXPECT_EQ(cut.weightBytes, 10 * (2 * 9 + 32) * 2);
 
@@ -300,11 +300,11 @@ TEST_F(Rules, ChunksMoveStatesLessOftenThanSteps) {
   GatedDeltaNet op;
   op.heads = 4, op.valueHeads = 4, op.keyDim = 128, op.valueDim = 128;
   op.taps = 4;
-  const Placement incoming{Layout::R, 100};
-  const auto span = Span<const Placement>(&incoming, 1);
-  const Kernel step = op.cost(Dim::None, span, context).kernels[1];
+  Placement incoming{Layout::R, 100};
+  auto span = Span<const Placement>(&incoming, 1);
+  Kernel step = op.cost(Dim::None, span, context).kernels[1];
   context = makeContext({Phase::Prefill, 1024}, {4, 2, 1, 64});
-  const Kernel chunks = op.cost(Dim::None, span, context).kernels[1];
+  Kernel chunks = op.cost(Dim::None, span, context).kernels[1];
   EXPECT_LT(chunks.bytes, 1024 * step.bytes / 16);
   EXPECT_GT(chunks.flops, 1024 * step.flops);
 }
@@ -315,9 +315,8 @@ TEST_F(Rules, NormsOfAllHeadsAreAllReducedWhereHeadsAreCut) {
   op.qkNorm = true;
   // Bytes of the sums, 0 for none.
   auto sums = [&](Dim dim) {
-    const Placement incoming{Layout::H, 384};
-    const OpCost cost =
-        op.cost(dim, Span<const Placement>(&incoming, 1), context);
+    Placement incoming{Layout::H, 384};
+    OpCost cost = op.cost(dim, Span<const Placement>(&incoming, 1), context);
     double bytes = 0;
     for (const Collective &collective : cost.collectives)
       if (std::string_view(collective.name) == "norm")
@@ -341,7 +340,7 @@ TEST_F(Rules, InnerNormsAreAllReducedWhereFeaturesArriveCut) {
   op.in = op.out = 64;
   op.innerNorm = true;
   auto collectives = [&](Dim dim, Layout layout) {
-    const Placement incoming{layout, 128};
+    Placement incoming{layout, 128};
     return op.cost(dim, Span<const Placement>(&incoming, 1), context)
         .collectives.size();
   };

@@ -103,11 +103,10 @@ TEST(Roofline, AllToAllOfTheRingModelKeepsDirectLatencies) {
 
 TEST(Roofline, GroupsDoNotStraddleDomains) {
   // 12 ranks: 6 in each of two domains; 11 ranks: one in each of eleven.
-  const double six =
-      2 + (3 + 6) +
-      1e6 * (6e6 * 5 / 6 / (450e9 * 0.8) + 1e6 * 1 / 2 / (50e9 * 0.9));
+  double six = 2 + (3 + 6) +
+               1e6 * (6e6 * 5 / 6 / (450e9 * 0.8) + 1e6 * 1 / 2 / (50e9 * 0.9));
   EXPECT_NEAR(allGatherUs(6e6, 12), six, 1e-9);
-  const double eleven = 2 + 4 * 6 + 1e6 * 11e6 * 10 / 11 / (50e9 * 0.9);
+  double eleven = 2 + 4 * 6 + 1e6 * 11e6 * 10 / 11 / (50e9 * 0.9);
   EXPECT_NEAR(allGatherUs(11e6, 11), eleven, 1e-9);
 }
 
@@ -119,9 +118,8 @@ TEST(Roofline, OneRankTakesNoTime) {
 }
 
 TEST(Roofline, KernelsRunAtTheSlowerOfArithmeticAndMemory) {
-  const Roofline time(h100());
-  const Kernel small =
-      gemm(1, 4096, 4096, 2.0 * 4096 * 4096, WeightType::Bf16, 2);
+  Roofline time(h100());
+  Kernel small = gemm(1, 4096, 4096, 2.0 * 4096 * 4096, WeightType::Bf16, 2);
   EXPECT_FALSE(time.isComputeBound(small));
   EXPECT_DOUBLE_EQ(time.seconds(small), small.bytes / (3.35e12 * 0.85) + 2e-6);
   Kernel large = gemm(1e6, 4096, 4096, 2.0 * 4096 * 4096, WeightType::Bf16, 2);
@@ -162,8 +160,8 @@ TEST(TimeModel, ReshardsUseOneCollective) {
 }
 
 TEST(TimeModel, ReplicatedActivationsAreSentWholeOrInParts) {
-  const Roofline time(h100());
-  const Degrees degrees{8, 1, 2, 1};
+  Roofline time(h100());
+  Degrees degrees{8, 1, 2, 1};
   EXPECT_EQ(time.transfer(Layout::R, 1 * KiB, degrees).size(), 1u);
   EXPECT_EQ(time.transfer(Layout::R, 16 * MiB, degrees).size(), 2u);
   auto part = time.transfer(Layout::T, 16 * MiB, degrees);
@@ -172,8 +170,8 @@ TEST(TimeModel, ReplicatedActivationsAreSentWholeOrInParts) {
 }
 
 TEST(TimeModel, StagesShareADomainOnlyIfTheWholeGridDoes) {
-  const Roofline time(h100());
-  const Collective send{CollectiveKind::Send, Axis::Pp, 0};
+  Roofline time(h100());
+  Collective send{CollectiveKind::Send, Axis::Pp, 0};
   EXPECT_DOUBLE_EQ(time.seconds(send, {2, 2, 2, 1}), 5e-6);
   EXPECT_DOUBLE_EQ(time.seconds(send, {2, 2, 4, 1}), 8e-6);
 }

@@ -40,7 +40,7 @@ public:
   /// With room for some requests, or for many.
   ServingWorker worker(const Served &served, const ServingLoad &load) {
     ServingWorker worker = served.worker();
-    const double context = load.inputTokens + load.outputTokens / 2;
+    double context = load.inputTokens + load.outputTokens / 2;
     for (const StageMemory &stage : served.steps.memory(context))
       worker.memoryBytes = std::max(
           worker.memoryBytes, stage.weights + spread(1, 2000) * stage.cache);
@@ -76,8 +76,7 @@ private:
 /// Those in flight are the rate times what each of them takes.
 void holdsLittlesLaw(double concurrency, const ServingTimes &times,
                      const ServingLoad &load) {
-  const double seconds =
-      (times.ttft.ms + load.outputTokens * times.tpot.ms) / 1e3;
+  double seconds = (times.ttft.ms + load.outputTokens * times.tpot.ms) / 1e3;
   EXPECT_NEAR(times.requestsPerS * seconds, concurrency, 1e-9 * concurrency);
 }
 
@@ -86,27 +85,26 @@ void holdsLittlesLaw(double concurrency, const ServingTimes &times,
 struct Capacity {
   Capacity(const ServingWorker &worker, const ServingEngine &engine,
            const ServingLoad &load) {
-    const double read = std::max(std::min(1.0, load.inputTokens),
-                                 load.inputTokens * (1 - load.traits.found));
-    const double chunk = std::min(read, engine.chunkTokens);
+    double read = std::max(std::min(1.0, load.inputTokens),
+                           load.inputTokens * (1 - load.traits.found));
+    double chunk = std::min(read, engine.chunkTokens);
     StepMix mix;
     mix.prompt = load.inputTokens;
     mix.cached = load.traits.found;
-    const double together = std::max(1.0, engine.chunkTokens / chunk);
+    double together = std::max(1.0, engine.chunkTokens / chunk);
     mix.tokens = chunk * together;
-    const double groups = worker.groups();
+    double groups = worker.groups();
     prefill = groups * together * chunk / read /
               (worker.steps->seconds(mix) + engine.launchUs * 1e-6);
     mix = {};
     mix.context = load.inputTokens + load.outputTokens / 2;
     mix.drafts = load.traits.drafts;
-    const double steps =
+    double steps =
         std::max(1.0, load.outputTokens / (1 + load.traits.accepted));
-    const double room = std::max(1.0, worker.room(mix.context));
+    double room = std::max(1.0, worker.room(mix.context));
     for (double sequences = 1; sequences <= room; sequences *= near) {
-      mix.sequences =
-          sequences / static_cast<double>(worker.steps->degrees().pp);
-      const double seconds =
+      mix.sequences = sequences / double(worker.steps->degrees().pp);
+      double seconds =
           worker.steps->seconds(mix) +
           (engine.launchUs + hostMicroseconds(engine, sequences)) * 1e-6;
       decode = std::max(decode, groups * std::min(sequences * near, room) /
@@ -121,20 +119,20 @@ TEST(ServiceLoop, RequestsInFlightAreTheRateTimesTheirTime) {
   Draws draws(17);
   for (int i = 0; i < 400; ++i) {
     const Served &served = draws.served();
-    const ServingLoad load = draws.load();
-    const ServingEngine engine = draws.engine(served);
-    const ServingWorker worker = draws.worker(served, load);
+    ServingLoad load = draws.load();
+    ServingEngine engine = draws.engine(served);
+    ServingWorker worker = draws.worker(served, load);
     SCOPED_TRACE(i);
-    const AggregatedLoop together(worker, engine, load);
-    const DisaggregatedLoop apart({worker, 1 + std::floor(4 * draws.share())},
-                                  {worker, 1 + std::floor(4 * draws.share())},
-                                  engine, load);
+    AggregatedLoop together(worker, engine, load);
+    DisaggregatedLoop apart({worker, 1 + std::floor(4 * draws.share())},
+                            {worker, 1 + std::floor(4 * draws.share())}, engine,
+                            load);
     if (together.room() > 0) {
-      const double concurrency = draws.spread(1, 3 * together.room() + 2);
+      double concurrency = draws.spread(1, 3 * together.room() + 2);
       holdsLittlesLaw(concurrency, together.at(concurrency), load);
     }
     if (apart.hasRoom()) {
-      const double concurrency = draws.spread(1, 3 * apart.most());
+      double concurrency = draws.spread(1, 3 * apart.most());
       holdsLittlesLaw(concurrency, apart.at(concurrency), load);
     }
   }
@@ -144,23 +142,23 @@ TEST(ServiceLoop, NoLoadIsServedAboveTheCapacity) {
   Draws draws(19);
   for (int i = 0; i < 150; ++i) {
     const Served &served = draws.served();
-    const ServingLoad load = draws.load();
-    const ServingEngine engine = draws.engine(served);
-    const ServingWorker worker = draws.worker(served, load);
-    const Capacity capacity(worker, engine, load);
+    ServingLoad load = draws.load();
+    ServingEngine engine = draws.engine(served);
+    ServingWorker worker = draws.worker(served, load);
+    Capacity capacity(worker, engine, load);
     SCOPED_TRACE(i);
-    const AggregatedLoop together(worker, engine, load);
-    const double p = 1 + std::floor(4 * draws.share()),
-                 d = 1 + std::floor(4 * draws.share());
-    const DisaggregatedLoop apart({worker, p}, {worker, d}, engine, load);
+    AggregatedLoop together(worker, engine, load);
+    double p = 1 + std::floor(4 * draws.share()),
+           d = 1 + std::floor(4 * draws.share());
+    DisaggregatedLoop apart({worker, p}, {worker, d}, engine, load);
     for (int j = 0; together.room() > 0 && j < 8; ++j) {
-      const ServingTimes times =
+      ServingTimes times =
           together.at(draws.spread(1, 3 * together.room() + 2));
       EXPECT_LE(times.requestsPerS, capacity.prefill * (1 + 1e-9));
       EXPECT_LE(times.requestsPerS, capacity.decode * (1 + 1e-9));
     }
     for (int j = 0; apart.hasRoom() && j < 8; ++j) {
-      const ServingTimes times = apart.at(draws.spread(1, 3 * apart.most()));
+      ServingTimes times = apart.at(draws.spread(1, 3 * apart.most()));
       EXPECT_LE(times.requestsPerS, apart.prefillRate() * (1 + 1e-9));
       EXPECT_LE(times.requestsPerS, d * capacity.decode * (1 + 1e-9));
     }
@@ -171,16 +169,16 @@ TEST(ServiceLoop, WhatWaitsRaisesNoRate) {
   Draws draws(23);
   for (int i = 0; i < 150; ++i) {
     const Served &served = draws.served();
-    const ServingLoad load = draws.load();
-    const ServingEngine engine = draws.engine(served);
-    const ServingWorker worker = draws.worker(served, load);
+    ServingLoad load = draws.load();
+    ServingEngine engine = draws.engine(served);
+    ServingWorker worker = draws.worker(served, load);
     SCOPED_TRACE(i);
-    const AggregatedLoop together(worker, engine, load);
-    const DisaggregatedLoop apart({worker, 2}, {worker, 3}, engine, load);
+    AggregatedLoop together(worker, engine, load);
+    DisaggregatedLoop apart({worker, 2}, {worker, 3}, engine, load);
     auto compare = [&](const auto &loop, double most) {
-      const ServingTimes full = loop.at(most);
+      ServingTimes full = loop.at(most);
       for (double more : {1.001, 1.3, 20.0}) {
-        const ServingTimes times = loop.at(most * more);
+        ServingTimes times = loop.at(most * more);
         EXPECT_NEAR(times.requestsPerS, full.requestsPerS,
                     1e-9 * full.requestsPerS);
         EXPECT_GT(times.ttft.ms, full.ttft.ms);
@@ -214,16 +212,16 @@ TEST(ServiceLoop, IntervalsContainAllOfTheirLoads) {
   Draws draws(13);
   for (int i = 0; i < 400; ++i) {
     const Served &served = draws.served();
-    const ServingLoad load = draws.load();
-    const ServingEngine engine = draws.engine(served);
-    const ServingWorker worker = draws.worker(served, load);
+    ServingLoad load = draws.load();
+    ServingEngine engine = draws.engine(served);
+    ServingWorker worker = draws.worker(served, load);
     SCOPED_TRACE(i);
-    const AggregatedLoop together(worker, engine, load);
-    const DisaggregatedLoop apart({worker, 2}, {worker, 3}, engine, load);
+    AggregatedLoop together(worker, engine, load);
+    DisaggregatedLoop apart({worker, 2}, {worker, 3}, engine, load);
     auto compare = [&](const auto &loop, double most) {
-      const double low = draws.spread(1, 2 * most + 2),
-                   high = low * (1 + draws.share());
-      const ServingBounds bounds = loop.within({low, high});
+      double low = draws.spread(1, 2 * most + 2),
+             high = low * (1 + draws.share());
+      ServingBounds bounds = loop.within({low, high});
       for (double inside : {low, low + (high - low) * draws.share(), high})
         contains(bounds, loop.at(inside));
     };
@@ -242,19 +240,18 @@ TEST(ServiceLoop, LongAnswersTakeTheStepAndTheHost) {
     ServingLoad load;
     load.inputTokens = 1;
     load.outputTokens = 1e6;
-    const ServingWorker worker = draws.worker(served, load);
+    ServingWorker worker = draws.worker(served, load);
     SCOPED_TRACE(i);
-    const double groups = worker.groups(),
-                 room = worker.room(load.inputTokens + load.outputTokens / 2);
+    double groups = worker.groups(),
+           room = worker.room(load.inputTokens + load.outputTokens / 2);
     ASSERT_GE(room, 1);
-    const double sequences = draws.spread(1, std::min(room, 64.0));
+    double sequences = draws.spread(1, std::min(room, 64.0));
     StepMix mix;
-    mix.sequences = sequences / static_cast<double>(served.steps.degrees().pp);
+    mix.sequences = sequences / double(served.steps.degrees().pp);
     mix.context = load.inputTokens + load.outputTokens / 2;
-    const double ms =
-        served.steps.seconds(mix) * 1e3 +
-        (engine.launchUs + hostMicroseconds(engine, sequences)) / 1e3;
-    const ServingPool pool{worker, 1};
+    double ms = served.steps.seconds(mix) * 1e3 +
+                (engine.launchUs + hostMicroseconds(engine, sequences)) / 1e3;
+    ServingPool pool{worker, 1};
     for (const ServingTimes &times :
          {AggregatedLoop(worker, engine, load).at(sequences * groups),
           DisaggregatedLoop(pool, pool, engine, load).at(sequences * groups)})
@@ -272,25 +269,24 @@ TEST(ServiceLoop, AnswersOfOneTokenTakeThePrefill) {
     ServingLoad load;
     load.inputTokens = draws.spread(100, 30000);
     load.outputTokens = 1;
-    const ServingWorker worker = draws.worker(served, load);
+    ServingWorker worker = draws.worker(served, load);
     SCOPED_TRACE(i);
     StepMix mix;
     mix.tokens = std::min(load.inputTokens, engine.chunkTokens);
     mix.prompt = load.inputTokens;
-    const double prefill =
-        load.inputTokens / mix.tokens *
-        (served.steps.seconds(mix) * 1e3 + engine.launchUs / 1e3);
-    const AggregatedLoop together(worker, engine, load);
-    const ServingTimes alone = together.at(1);
+    double prefill = load.inputTokens / mix.tokens *
+                     (served.steps.seconds(mix) * 1e3 + engine.launchUs / 1e3);
+    AggregatedLoop together(worker, engine, load);
+    ServingTimes alone = together.at(1);
     mix = {};
-    mix.sequences = 1 / static_cast<double>(served.steps.degrees().pp);
+    mix.sequences = 1 / double(served.steps.degrees().pp);
     mix.context = load.inputTokens + load.outputTokens / 2;
     EXPECT_NEAR(alone.ttft.ms - engine.firstTokenMs,
                 prefill + served.steps.seconds(mix) * 1e3 +
                     engine.launchUs / 1e3,
                 1e-6 * alone.ttft.ms);
-    const DisaggregatedLoop apart({worker, 1}, {worker, 100}, engine, load);
-    const ServingTimes first = apart.at(1);
+    DisaggregatedLoop apart({worker, 1}, {worker, 100}, engine, load);
+    ServingTimes first = apart.at(1);
     EXPECT_NEAR(first.ttft.ms - engine.firstTokenMs - first.sentUs / 1e3,
                 prefill + first.tpot.ms, 1e-6 * first.ttft.ms);
     // Many in flight are served as fast as prompts are computed.
@@ -302,12 +298,12 @@ TEST(ServiceLoop, AnswersOfOneTokenTakeThePrefill) {
 }
 
 TEST(ServiceLoop, RequestsWaitForRoomInTheCaches) {
-  const Served served(llama70B(), "vllm", Degrees(8, 1, 1, 1));
+  Served served(llama70B(), "vllm", Degrees(8, 1, 1, 1));
   ServingLoad load;
   load.inputTokens = 30000;
   load.outputTokens = 1000;
   ServingWorker worker = served.worker();
-  const double room = worker.room(30500);
+  double room = worker.room(30500);
   ASSERT_GT(room, 1);
   load.concurrency = 3 * room;
   auto crowded = serveAggregated(worker, served.engine, load);
@@ -323,7 +319,7 @@ TEST(ServiceLoop, RequestsWaitForRoomInTheCaches) {
 }
 
 TEST(ServiceLoop, TraitsHaveTheirSigns) {
-  const Served served(llama70B(), "vllm", Degrees(8, 1, 1, 1));
+  Served served(llama70B(), "vllm", Degrees(8, 1, 1, 1));
   ServingLoad load;
   load.inputTokens = 4000;
   load.outputTokens = 500;
@@ -335,7 +331,7 @@ TEST(ServiceLoop, TraitsHaveTheirSigns) {
     EXPECT_TRUE(times);
     return *times;
   };
-  const ServingTimes plain = timesOf({});
+  ServingTimes plain = timesOf({});
   ServingTraits drafts, found;
   drafts.drafts = 3;
   drafts.accepted = 2;

@@ -36,12 +36,11 @@ inline Strategy megatron(const Model &model, const Degrees &degrees) {
   Strategy strategy;
   strategy.degrees = degrees;
   for (const std::string &name : model.opNames()) {
-    const std::string op = name.substr(name.rfind('.') + 1);
-    const bool isColumns = op == "qkv_proj" || op == "q_up" || op == "ffn_up" ||
-                           op == "shared_up" || op == "lm_head";
-    const bool isRows = op == "attention" || op == "out_proj" ||
-                        op == "ffn_down" || op == "shared_down" ||
-                        op == "embed";
+    std::string op = name.substr(name.rfind('.') + 1);
+    bool isColumns = op == "qkv_proj" || op == "q_up" || op == "ffn_up" ||
+                     op == "shared_up" || op == "lm_head";
+    bool isRows = op == "attention" || op == "out_proj" || op == "ffn_down" ||
+                  op == "shared_down" || op == "embed";
     strategy.dims.push_back(isColumns ? Dim::One
                             : isRows  ? Dim::Zero
                                       : Dim::None);

@@ -40,15 +40,15 @@ TEST(StageCut, TablesAgreeWithTheBreakdown) {
   for (const ModelConfig &config :
        {llama70B(), deepSeekV3(), gptOss120B(), mixtral8x22B()})
     for (Phase phase : {Phase::Decode, Phase::Prefill}) {
-      const CostModel costs = makeCosts(config, {phase, 8192}, h200());
+      CostModel costs = makeCosts(config, {phase, 8192}, h200());
       for (int i = 0; i < 50; ++i) {
         Degrees degrees(8, 1, 2 + int64_t(rng.below(6)), 64);
         degrees.stages = randomCut(rng, costs.model().numLayers(), degrees.pp);
         Strategy s = strategyOf(costs, degrees);
         for (Dim &dim : s.dims)
           dim = static_cast<Dim>(rng.below(3));
-        const Evaluation fast = evaluate(costs, s);
-        const Breakdown slow = breakdown(costs, s);
+        Evaluation fast = evaluate(costs, s);
+        Breakdown slow = breakdown(costs, s);
         ASSERT_EQ(fast.reason, slow.evaluation.reason) << spell(degrees);
         EXPECT_NEAR(fast.throughput, slow.evaluation.throughput,
                     1e-9 * fast.throughput);
@@ -61,33 +61,33 @@ TEST(StageCut, TablesAgreeWithTheBreakdown) {
 }
 
 TEST(StageCut, AnEvenCutIsWhatSaysNothing) {
-  const CostModel costs = makeCosts(llama70B(), {Phase::Decode, 8192}, h200());
+  CostModel costs = makeCosts(llama70B(), {Phase::Decode, 8192}, h200());
   Degrees degrees(4, 1, 3, 64);
-  const Evaluation even = evaluate(costs, strategyOf(costs, degrees));
+  Evaluation even = evaluate(costs, strategyOf(costs, degrees));
   degrees.stages = evenCut(80, 3);
-  const Evaluation cut = evaluate(costs, strategyOf(costs, degrees));
+  Evaluation cut = evaluate(costs, strategyOf(costs, degrees));
   EXPECT_EQ(cut.throughput, even.throughput);
   EXPECT_EQ(cut.memoryGb, even.memoryGb);
 }
 
 /// The slowest stage is that of most layers, and the fullest one too.
 TEST(StageCut, EachStageHasTheTimeAndBytesOfItsLayers) {
-  const CostModel costs = makeCosts(llama70B(), {Phase::Decode, 8192}, h200());
+  CostModel costs = makeCosts(llama70B(), {Phase::Decode, 8192}, h200());
   Degrees degrees(4, 1, 4, 64);
   degrees.stages.layers = {10, 40, 20, 10};
-  const Breakdown found = breakdown(costs, strategyOf(costs, degrees));
+  Breakdown found = breakdown(costs, strategyOf(costs, degrees));
   ASSERT_EQ(found.stageMs.size(), 4u);
   EXPECT_EQ(found.fullestStage, 1);
   EXPECT_NEAR(found.stageMs[1], 2 * found.stageMs[2], 0.02 * found.stageMs[1]);
 }
 
 TEST(StageCut, OtherLayersAreStructural) {
-  const CostModel costs = makeCosts(llama70B(), {Phase::Decode, 8192}, h200());
+  CostModel costs = makeCosts(llama70B(), {Phase::Decode, 8192}, h200());
   Degrees degrees(4, 1, 2, 64);
   for (std::vector<int64_t> layers :
        {std::vector<int64_t>{40, 39}, {80}, {80, 0}, {30, 30, 20}}) {
     degrees.stages.layers = layers;
-    const Strategy s = strategyOf(costs, degrees);
+    Strategy s = strategyOf(costs, degrees);
     EXPECT_EQ(evaluate(costs, s).reason, Reason::Structural);
     EXPECT_EQ(breakdown(costs, s).evaluation.reason, Reason::Structural);
     EXPECT_TRUE(costs.structuralError(degrees));

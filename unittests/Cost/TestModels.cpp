@@ -125,7 +125,7 @@ public:
     Norm norm;
     norm.hidden = config.hidden;
     ValueId normed = add("attn_norm", norm, {body.residual});
-    const bool isSpace = isNet && config.spaceHeads;
+    bool isSpace = isNet && config.spaceHeads;
     ValueId attended = isSpace         ? addSpace(normed)
                        : isNet         ? addDeltaNet(normed)
                        : config.latent ? addLatentAttention(normed)
@@ -182,7 +182,7 @@ private:
   }
 
   ValueId addDeltaNet(ValueId normed) {
-    const GatedDeltaNet net = deltaNet();
+    GatedDeltaNet net = deltaNet();
     Linear projection;
     projection.weights = config.linear;
     projection.in = config.hidden;
@@ -206,8 +206,8 @@ private:
   }
 
   ValueId addSpace(ValueId normed) {
-    const Mamba2 facts = space();
-    const int64_t shared = 2 * facts.groups * facts.stateDim;
+    Mamba2 facts = space();
+    int64_t shared = 2 * facts.groups * facts.stateDim;
     Linear projection;
     projection.weights = config.linear;
     projection.in = config.hidden;
@@ -321,7 +321,7 @@ private:
 Model test::makeModel(const ModelConfig &config, const Workload &workload) {
   Model model;
   model.workload = workload;
-  model.rowBytes = static_cast<double>(config.hidden) * config.activationBytes;
+  model.rowBytes = double(config.hidden) * config.activationBytes;
   model.tiedEmbeddings = config.tied;
 
   unsigned variable = 0;
@@ -336,14 +336,14 @@ Model test::makeModel(const ModelConfig &config, const Workload &workload) {
   for (int64_t layer = 0; layer < config.layers; ++layer)
     routed.push_back(config.experts && layer >= config.denseLayers &&
                      (layer + 1) % config.sparseStep == 0);
-  const bool anyDense = std::count(routed.begin(), routed.end(), false) > 0;
-  const bool anyRouted = std::count(routed.begin(), routed.end(), true) > 0;
-  const bool mixed = anyDense && anyRouted;
+  bool anyDense = std::count(routed.begin(), routed.end(), false) > 0;
+  bool anyRouted = std::count(routed.begin(), routed.end(), true) > 0;
+  bool mixed = anyDense && anyRouted;
   auto addBody = [&](const char *prefix, bool isRouted, bool isNet) {
     model.bodies.push_back(
         BodyBuilder(config, prefix, isRouted, isNet, variable).build());
   };
-  const bool hasNets = config.keyHeads || config.spaceHeads;
+  bool hasNets = config.keyHeads || config.spaceHeads;
   if (anyDense)
     addBody(mixed ? "dense." : hasNets ? "full." : "", false, false);
   if (anyRouted)
@@ -352,7 +352,7 @@ Model test::makeModel(const ModelConfig &config, const Workload &workload) {
   if (hasNets)
     addBody("linear.", false, true);
   auto bodyOf = [&](int64_t layer) {
-    const bool isNet = hasNets && (layer + 1) % 4 != 0;
+    bool isNet = hasNets && (layer + 1) % 4 != 0;
     return isNet || (mixed && routed[layer]) ? 1u : 0u;
   };
   for (int64_t layer = 0; layer < config.layers; ++layer) {

@@ -62,8 +62,8 @@ std::string rowOf(const std::string &label, int y, const AxisGroup &along,
                                             "#b3de69", "#fccde5"};
   std::string svg = text(10, y + 20, "start", label);
   for (int64_t rank = 0; rank < devices; ++rank) {
-    const int64_t group = groupNumber(along, rank);
-    const int x = labels + box * int(rank);
+    int64_t group = groupNumber(along, rank);
+    int x = labels + box * int(rank);
     svg += "<rect x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) +
            "\" width=\"" + std::to_string(box - 4) + "\" height=\"" +
            std::to_string(row - 4) + "\" fill=\"" +
@@ -78,8 +78,8 @@ std::string draw(const Picture &picture) {
   degrees.dp = picture.dp;
   degrees.cp = picture.cp;
   EXPECT_TRUE(hasGrid(degrees, /*hasExperts=*/true));
-  const StageGrid grid(degrees);
-  const int64_t devices = degrees.devices();
+  StageGrid grid(degrees);
+  int64_t devices = degrees.devices();
   const struct {
     Axis axis;
     const char *label;
@@ -91,14 +91,14 @@ std::string draw(const Picture &picture) {
   std::string body;
   int y = top;
   for (const auto &[axis, label] : rows) {
-    const AxisGroup along = grid.group(axis);
+    AxisGroup along = grid.group(axis);
     if (along.size == 1)
       continue;
     body += rowOf(std::string(label) + " " + std::to_string(along.size), y,
                   along, devices);
     y += row;
   }
-  const std::string width = std::to_string(labels + box * int(devices) + 10);
+  std::string width = std::to_string(labels + box * int(devices) + 10);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width +
          "\" height=\"" + std::to_string(y + 10) +
          "\" font-family=\"sans-serif\" font-size=\"13\">\n" +
@@ -108,13 +108,13 @@ std::string draw(const Picture &picture) {
 
 TEST(GridPictures, AreThoseOfTheAxes) {
   for (const Picture &picture : pictures) {
-    const std::string path =
+    std::string path =
         std::string(SHARDOPT_DOCS "/figures/grid-") + picture.name + ".svg";
-    const std::string wanted = draw(picture);
+    std::string wanted = draw(picture);
     if (std::getenv("SHARDOPT_WRITE_FIGURES"))
       std::ofstream(path) << wanted;
     std::ifstream file(path);
-    const std::string found((std::istreambuf_iterator<char>(file)), {});
+    std::string found((std::istreambuf_iterator<char>(file)), {});
     EXPECT_EQ(found, wanted)
         << path << " is not current: SHARDOPT_WRITE_FIGURES=1 writes it";
   }

@@ -30,7 +30,7 @@ TEST(ProgramGrid, KeepsAxesOfOneWhereExpertsAreCutAsAllElse) {
 }
 
 TEST(ProgramGrid, ListsRunsOfElementaryAxes) {
-  const ProgramGrid grid = gridOf(8, 4, 16, 2);
+  ProgramGrid grid = gridOf(8, 4, 16, 2);
   EXPECT_EQ(grid.shape(), (Shape{3, 4, 4, 2}));
   EXPECT_EQ(grid.axes(Axis::Dp), (Axes{1}));
   EXPECT_EQ(grid.axes(Axis::Tp), (Axes{2, 3}));
@@ -41,7 +41,7 @@ TEST(ProgramGrid, ListsRunsOfElementaryAxes) {
 }
 
 TEST(ProgramGrid, WideExpertsAddNoAxis) {
-  const ProgramGrid grid = gridOf(4, 2, 8);
+  ProgramGrid grid = gridOf(4, 2, 8);
   EXPECT_EQ(grid.shape(), (Shape{3, 2, 4}));
   EXPECT_EQ(grid.axes(Axis::Ep), (Axes{1, 2}));
   EXPECT_EQ(grid.axes(Axis::Etp), (Axes{}));
@@ -62,7 +62,7 @@ TEST(ProgramGrid, FindsWhatAxesGroup) {
 
 TEST(ProgramGrid, CoordinatesFollowTheAxes) {
   // Row-major over the elementary axes, as groups of a runtime are.
-  const ProgramGrid grid = gridOf(2, 8, 4, 2);
+  ProgramGrid grid = gridOf(2, 8, 4, 2);
   for (int64_t rank = 0; rank < 48; ++rank)
     for (Axis axis : {Axis::Tp, Axis::Dp, Axis::Ep, Axis::Etp, Axis::Cp}) {
       int64_t coordinate = 0;
@@ -70,7 +70,7 @@ TEST(ProgramGrid, CoordinatesFollowTheAxes) {
         int64_t stride = 1;
         for (size_t i = elementary + 1; i < grid.shape().size(); ++i)
           stride *= grid.shape()[i];
-        const int64_t size = grid.shape()[elementary];
+        int64_t size = grid.shape()[elementary];
         coordinate = coordinate * size + rank / stride % size;
       }
       EXPECT_EQ(coordinateOf(rank, grid.groups(), axis), coordinate);

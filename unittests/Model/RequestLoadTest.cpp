@@ -53,7 +53,7 @@ TEST(RequestLoad, LimitsNeedNoRequests) {
 }
 
 TEST(RequestLoad, WhatIsSaidReplacesTheRest) {
-  const RequestLoad load =
+  RequestLoad load =
       loadOf({{Field::Isl, 5}, {Field::Osl, 6}, {Field::Concurrency, 7}});
   RequestLoad found = load;
   found.replaceBy(loadOf({}));

@@ -21,7 +21,7 @@ TEST(StageCut, EvenCutsGiveWhatIsLeftToTheStagesBeforeTheLast) {
 }
 
 TEST(StageCut, FirstLayersAddUp) {
-  const StageCut cut{{4, 1, 3}};
+  StageCut cut{{4, 1, 3}};
   for (auto [stage, first] : {std::pair{0, 0}, {1, 4}, {2, 5}, {3, 8}})
     EXPECT_EQ(cut.firstLayer(8, stage, 3), first);
   for (int64_t stage = 0; stage <= 3; ++stage)

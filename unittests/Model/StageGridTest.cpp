@@ -25,7 +25,7 @@ static void expectGroup(const StageGrid &grid, Axis axis, int64_t size,
 }
 
 TEST(StageGrid, IsThatOfTpAndEpWhereTheyCutAll) {
-  const StageGrid grid(degreesOf(4, 8, 8));
+  StageGrid grid(degreesOf(4, 8, 8));
   EXPECT_EQ(grid.etp(), 4);
   EXPECT_EQ(grid.q(), 1);
   EXPECT_EQ(grid.c(), 4);
@@ -35,7 +35,7 @@ TEST(StageGrid, IsThatOfTpAndEpWhereTheyCutAll) {
 }
 
 TEST(StageGrid, WideExpertsTakeThePartOfTpThatIsLeft) {
-  const StageGrid grid(degreesOf(8, 4, 16));
+  StageGrid grid(degreesOf(8, 4, 16));
   EXPECT_TRUE(grid.isQOutside());
   expectGroup(grid, Axis::Etp, 2, 1);
   expectGroup(grid, Axis::Ep, 16, 2);
@@ -46,7 +46,7 @@ TEST(StageGrid, WideExpertsTakeThePartOfTpThatIsLeft) {
 }
 
 TEST(StageGrid, ExpertsCutOverReplicasTakeThePartOfDp) {
-  const StageGrid grid(degreesOf(2, 16, 4));
+  StageGrid grid(degreesOf(2, 16, 4));
   EXPECT_FALSE(grid.isQOutside());
   expectGroup(grid, Axis::Etp, 8, 1);
   expectGroup(grid, Axis::Ep, 4, 8);

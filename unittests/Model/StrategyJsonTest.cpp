@@ -60,7 +60,7 @@ TEST(ParseStrategyLine, readsWhatIsWritten) {
 TEST(ParseStrategyLine, stages) {
   Strategy cut = example;
   cut.degrees.stages.layers = {8, 7, 9, 8};
-  const std::string text = strategyToJson(cut, ops);
+  std::string text = strategyToJson(cut, ops);
   EXPECT_EQ(text, R"({"tp": 8, "ep": 16, "pp": 4, "batch": 8192, )"
                   R"("stages": [8, 7, 9, 8], )"
                   R"("dims": {"embed": 0, "router": 1, "lm_head": 2}})");
@@ -126,8 +126,7 @@ TEST(ParseStrategyLine, notAnObject) {
 }
 
 TEST(ParseStrategyLine, wrongDegrees) {
-  const std::string wanted =
-      "/tp: expected an integer from 1 to 1048576, found ";
+  std::string wanted = "/tp: expected an integer from 1 to 1048576, found ";
   EXPECT_EQ(parseError(withTp("0")), wanted + "0");
   EXPECT_EQ(parseError(withTp("-8")), wanted + "-8");
   EXPECT_EQ(parseError(withTp("1048577")), wanted + "1048577");
@@ -142,8 +141,8 @@ TEST(ParseStrategyLine, wrongDegrees) {
 }
 
 TEST(ParseStrategyLine, degreesWithADefaultAndNames) {
-  const std::vector<std::string> ops = {"embed"};
-  const std::string text =
+  std::vector<std::string> ops = {"embed"};
+  std::string text =
       R"({"tp": 4, "dp": 2, "ep": 8, "pp": 1, "cp": 2, )"
       R"("exchange": "gather", "batch": 64, "dims": {"embed": 0}})";
   ErrorOr<Strategy> read = parseStrategyLine(text, ops);
@@ -157,7 +156,7 @@ TEST(ParseStrategyLine, degreesWithADefaultAndNames) {
         .error()
         .message;
   };
-  const std::string wanted = "/exchange: expected all_to_all or gather, found ";
+  std::string wanted = "/exchange: expected all_to_all or gather, found ";
   EXPECT_EQ(error("2"), wanted + "2");
   EXPECT_EQ(error("\"all\""), wanted + "\"all\"");
 }

@@ -74,7 +74,7 @@ TEST_F(Certificate, NothingIsBetterThanTheBound) {
     result.bound = bound;
     return verifyResult(costs, result, search::Goal::Throughput).has_value();
   };
-  const double value = plan.evaluation.throughput;
+  double value = plan.evaluation.throughput;
   EXPECT_FALSE(verdict(value));
   EXPECT_FALSE(verdict(value * 2));
   EXPECT_TRUE(verdict(value * 0.99));

@@ -51,7 +51,7 @@ TEST(Engines, AllCutAttentionByHeads) {
 }
 
 TEST(Engines, VllmCutsExpertsOverAllOrNotAtAll) {
-  const ModelConfig qwen = qwen3Moe235B();
+  ModelConfig qwen = qwen3Moe235B();
   EXPECT_EQ(why(Engine::Vllm, qwen, degreesOf(4, 4, 16, false)), "");
   EXPECT_EQ(why(Engine::Vllm, qwen, degreesOf(4, 4, 4, false)),
             "ep 4 is neither 1 nor tp * dp 16");
@@ -70,7 +70,7 @@ TEST(Engines, VllmCutsExpertsOverAllOrNotAtAll) {
 }
 
 TEST(Engines, SglangHasAnAllToAllOverAllOnly) {
-  const ModelConfig qwen = qwen3Moe235B();
+  ModelConfig qwen = qwen3Moe235B();
   EXPECT_EQ(why(Engine::Sglang, qwen, degreesOf(4, 4, 16, false)), "");
   EXPECT_EQ(why(Engine::Sglang, qwen, degreesOf(4, 4, 4, true)), "");
   EXPECT_EQ(
@@ -81,7 +81,7 @@ TEST(Engines, SglangHasAnAllToAllOverAllOnly) {
 }
 
 TEST(Engines, TrtllmReplicatesAttentionOverAllOrNone) {
-  const ModelConfig qwen = qwen3Moe235B();
+  ModelConfig qwen = qwen3Moe235B();
   EXPECT_EQ(why(Engine::Trtllm, qwen, degreesOf(1, 8, 8, false)), "");
   EXPECT_EQ(why(Engine::Trtllm, qwen, degreesOf(8, 1, 4, true)), "");
   EXPECT_EQ(why(Engine::Trtllm, qwen, degreesOf(4, 2, 8, false)),
@@ -95,7 +95,7 @@ TEST(Engines, TrtllmReplicatesAttentionOverAllOrNone) {
 }
 
 TEST(Engines, DimsAreMegatrons) {
-  const EngineFacts facts = factsOf(deepSeekV3());
+  EngineFacts facts = factsOf(deepSeekV3());
   auto dim = [&](Engine engine, const Degrees &degrees,
                  const std::string &name) {
     for (size_t op = 0; op < facts.ops.size(); ++op)
@@ -104,8 +104,8 @@ TEST(Engines, DimsAreMegatrons) {
     ADD_FAILURE() << name;
     return Dim::None;
   };
-  const Degrees gather = degreesOf(8, 2, 16, true);
-  const Degrees exchange = degreesOf(8, 2, 16, false);
+  Degrees gather = degreesOf(8, 2, 16, true);
+  Degrees exchange = degreesOf(8, 2, 16, false);
   EXPECT_EQ(dim(Engine::Vllm, gather, "moe.dispatch"), Dim::None);
   EXPECT_EQ(dim(Engine::Vllm, exchange, "moe.dispatch"), Dim::Zero);
   EXPECT_EQ(dim(Engine::Vllm, gather, "dense.ffn_up"), Dim::One);
@@ -130,7 +130,7 @@ TEST(Engines, ASearchFindsWhatTheEngineRuns) {
   PlanRequest request;
   request.space.kind = search::SpaceKind::Serving;
   request.space.maxDevices = 16;
-  const EngineFacts facts((*scenario)->model());
+  EngineFacts facts((*scenario)->model());
   for (Engine engine : allEngines) {
     request.engine = engine;
     auto summary = makePlan(*scenario, request);

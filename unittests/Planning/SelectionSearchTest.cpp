@@ -32,25 +32,25 @@ const cost::Workload prefill{cost::Phase::Prefill, 2048};
 /// Trellis and strategy selection find the same degrees and the same value.
 void expectSameOptimum(const Case &test, const Machine &machine) {
   SCOPED_TRACE(std::string(test.name) + " on " + machine.name);
-  const cost::CostModel costs = makeCosts(test.config, test.workload, machine);
+  cost::CostModel costs = makeCosts(test.config, test.workload, machine);
   search::SpaceFacts facts;
   facts.ops = costs.model().opNames();
   facts.layers = costs.model().numLayers();
   facts.experts = costs.model().amountOf(Divides::Experts);
   search::SpaceRequest request;
   request.maxDevices = 64;
-  const auto space = search::StrategySpace::create(facts, request);
+  auto space = search::StrategySpace::create(facts, request);
   ASSERT_TRUE(space);
   auto seconds = [] {
     return std::chrono::duration<double>(
                std::chrono::steady_clock::now().time_since_epoch())
         .count();
   };
-  const search::Goal goal = search::Goal::Throughput;
-  const RooflineSimulator trellis(costs), selection(costs, true);
-  const search::ExactResult expected = findOptimum(*space, trellis, goal);
-  const double start = seconds();
-  const search::ExactResult found = findOptimum(*space, selection, goal);
+  search::Goal goal = search::Goal::Throughput;
+  RooflineSimulator trellis(costs), selection(costs, true);
+  search::ExactResult expected = findOptimum(*space, trellis, goal);
+  double start = seconds();
+  search::ExactResult found = findOptimum(*space, selection, goal);
   std::printf("%-18s %-8s %12.6g %12.6g  %4d tuples %7.2f s\n", test.name,
               machine.name.c_str(),
               expected.best ? expected.best->evaluation.throughput : 0,
@@ -61,7 +61,7 @@ void expectSameOptimum(const Case &test, const Machine &machine) {
   if (!expected.best)
     return;
   EXPECT_EQ(found.best->strategy.degrees, expected.best->strategy.degrees);
-  const double value = expected.best->evaluation.throughput;
+  double value = expected.best->evaluation.throughput;
   EXPECT_NEAR(found.best->evaluation.throughput, value, 1e-10 * value);
 }
 

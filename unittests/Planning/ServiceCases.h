@@ -58,9 +58,8 @@ inline ServiceRequest requestOf(double isl, double osl, double tpot,
 
 /// A machine of little memory, so that few requests are in flight.
 inline std::string smallMachine(double gigabytes) {
-  const std::string path = testing::TempDir() + "small-" +
-                           std::to_string(gigabytes) + "-" +
-                           std::to_string(getpid()) + ".json";
+  std::string path = testing::TempDir() + "small-" + std::to_string(gigabytes) +
+                     "-" + std::to_string(getpid()) + ".json";
   std::ofstream(path) << "{\"name\": \"small\", \"like\": \"h100_sxm\", "
                          "\"memory\": {\"capacity_bytes\": "
                       << gigabytes * 1e9 << "}}";
@@ -122,8 +121,8 @@ public:
   /// Visits all services of `mode` that keep the limits.
   void run(ServiceMode mode) {
     ServiceShortage shortage;
-    const double context = goal.load.inputTokens + goal.load.outputTokens / 2;
-    const std::vector<service::Layout> decodes = side.layouts(
+    double context = goal.load.inputTokens + goal.load.outputTokens / 2;
+    std::vector<service::Layout> decodes = side.layouts(
         runner, goal.devices, context, cost::Phase::Decode, shortage);
     if (mode == ServiceMode::Aggregated) {
       for (const service::Layout &layout : decodes)
@@ -133,7 +132,7 @@ public:
             together(layout, n);
       return;
     }
-    const std::vector<service::Layout> prefills =
+    std::vector<service::Layout> prefills =
         side.layouts(runner, goal.devices, goal.load.inputTokens,
                      cost::Phase::Prefill, shortage);
     for (const service::Layout &p : prefills)
@@ -150,7 +149,7 @@ private:
     if (goal.tpot.of<double>(times.tpot) > goal.tpot.ms ||
         goal.ttft.of<double>(times.ttft) > goal.ttft.ms)
       return;
-    const double rate =
+    double rate =
         workers * concurrency /
         ((times.ttft.ms + goal.load.outputTokens * times.tpot.ms) / 1e3);
     visit({times, rate,
@@ -160,7 +159,7 @@ private:
     if (!service::havePlaces(n, layout.devices(), 0, 1, goal.devices,
                              side.domainSize()))
       return;
-    const cost::AggregatedLoop loop(layout.worker, engine, goal.load);
+    cost::AggregatedLoop loop(layout.worker, engine, goal.load);
     for (int64_t c = 1; c <= int64_t(loop.room()); ++c)
       offer(loop.at(double(c)), double(c), double(n), n * layout.devices());
   }
@@ -173,8 +172,8 @@ private:
             !goal.pins.prefill.allowWorkers(np) ||
             !goal.pins.decode.allowWorkers(nd))
           continue;
-        const cost::DisaggregatedLoop loop(
-            {p.worker, double(np)}, {d.worker, double(nd)}, engine, goal.load);
+        cost::DisaggregatedLoop loop({p.worker, double(np)},
+                                     {d.worker, double(nd)}, engine, goal.load);
         if (!loop.hasRoom())
           continue;
         for (int64_t c = 1; c <= int64_t(loop.most()); ++c)

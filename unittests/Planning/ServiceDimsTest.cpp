@@ -39,7 +39,7 @@ double mostOfAll(const ServiceSummary &summary, const service::Sides &sides,
                  const ServicePlan &plan, const std::vector<Dim> &found) {
   GivenService given = givenBy(plan);
   given.concurrency = 0;
-  const auto nodes = sides.decode->costs().model().nodesByVariable();
+  auto nodes = sides.decode->costs().model().nodesByVariable();
   std::vector<Dim> dims = found;
   double most = 0;
   std::function<void(size_t)> choose = [&](size_t op) {
@@ -65,8 +65,8 @@ std::vector<Dim> dimsOf(const ServiceSummary &summary,
   std::vector<Dim> dims = sides.decode->dimsOf(std::nullopt, degrees);
   if (!summary.dims)
     return dims;
-  const auto nodes = model.nodesByVariable();
-  const std::vector<std::string> ops = model.opNames();
+  auto nodes = model.nodesByVariable();
+  std::vector<std::string> ops = model.opNames();
   for (const FreeDims::Changed &changed : summary.dims->changed)
     for (size_t op = 0; op < ops.size(); ++op)
       for (const cost::DimChoice &choice : nodes[op]->op->choices())
@@ -79,7 +79,7 @@ std::vector<Dim> dimsOf(const ServiceSummary &summary,
 } // namespace
 
 TEST(ServiceDims, NoRandomDimsServeMore) {
-  const std::string machine = smallMachine(3.3);
+  std::string machine = smallMachine(3.3);
   int gaining = 0, legal = 0;
   for (int seed = 4000; seed < 4040; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -102,7 +102,7 @@ TEST(ServiceDims, NoRandomDimsServeMore) {
     }
     GivenService given = givenBy(*summary->best());
     given.concurrency = 0;
-    const auto nodes = sides->decode->costs().model().nodesByVariable();
+    auto nodes = sides->decode->costs().model().nodesByVariable();
     for (int i = 0; i < 60; ++i) {
       for (GivenRole *role :
            {&given.decode, given.prefill ? &*given.prefill : nullptr}) {
@@ -111,11 +111,11 @@ TEST(ServiceDims, NoRandomDimsServeMore) {
         role->dims = sides->decode->dimsOf(std::nullopt, role->degrees);
         for (size_t op = 0; op < nodes.size(); ++op)
           if (one.pick({0, 1, 2}) == 0) {
-            const auto choices = nodes[op]->op->choices();
+            auto choices = nodes[op]->op->choices();
             role->dims[op] = choices[one.random() % choices.size()].dim;
           }
       }
-      const double other = served(*summary, *sides, given);
+      double other = served(*summary, *sides, given);
       legal += other > 0;
       EXPECT_LE(other, best * (1 + 2e-3));
     }
@@ -125,7 +125,7 @@ TEST(ServiceDims, NoRandomDimsServeMore) {
 }
 
 TEST(ServiceDims, AreWhatEnumerationFinds) {
-  const std::string machine = smallMachine(3.3);
+  std::string machine = smallMachine(3.3);
   int compared = 0;
   for (int seed = 4100; seed < 4106; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -140,9 +140,9 @@ TEST(ServiceDims, AreWhatEnumerationFinds) {
       continue;
     auto sides = service::sidesOf(*summary);
     ASSERT_TRUE(sides);
-    const double found = summary->dims ? summary->dims->plan.tokensPerDevice
-                                       : summary->best()->tokensPerDevice;
-    const double most =
+    double found = summary->dims ? summary->dims->plan.tokensPerDevice
+                                 : summary->best()->tokensPerDevice;
+    double most =
         mostOfAll(*summary, *sides, *summary->best(), dimsOf(*summary, *sides));
     EXPECT_LE(most, found * (1 + service::usualTie));
     EXPECT_GE(most, found * (1 - 1e-9));

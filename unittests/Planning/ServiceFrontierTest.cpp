@@ -44,8 +44,8 @@ std::vector<Corner> cornersOf(const ServiceFrontier &frontier) {
 } // namespace
 
 TEST(ServiceFrontier, IsThatOfAllServices) {
-  const int cases = numServiceCases(12);
-  const std::string machine = smallMachine(3.3);
+  int cases = numServiceCases(12);
+  std::string machine = smallMachine(3.3);
   int points = 0;
   for (int seed = 5000; seed < 5000 + cases; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -60,7 +60,7 @@ TEST(ServiceFrontier, IsThatOfAllServices) {
     ASSERT_TRUE(asked);
     auto sides = service::sidesOf(*asked);
     ASSERT_TRUE(sides);
-    const LatencyLimit limit = asked->goal.tpot;
+    LatencyLimit limit = asked->goal.tpot;
     std::vector<Corner> all;
     Enumeration enumeration(*asked, *sides, [&](const Offer &offer) {
       all.emplace_back(limit.of<double>(offer.times.tpot),
@@ -69,8 +69,7 @@ TEST(ServiceFrontier, IsThatOfAllServices) {
     enumeration.run(ServiceMode::Aggregated);
     enumeration.run(ServiceMode::Disaggregated);
     // Points that differ in rounding alone are one.
-    const std::vector<Corner> wanted = undominated(all),
-                              found = cornersOf(*frontier);
+    std::vector<Corner> wanted = undominated(all), found = cornersOf(*frontier);
     auto isCovered = [](const Corner &one, const std::vector<Corner> &by) {
       return std::any_of(by.begin(), by.end(), [&](const Corner &other) {
         return other.first <= one.first * (1 + 1e-9) &&
@@ -94,7 +93,7 @@ TEST(ServiceFrontier, StepsThinItOut) {
   auto scenario = scenarioOn("h100_sxm", llama70B(), cost::Phase::Decode);
   auto frontier = serviceFrontier(scenario, request, 0.25);
   ASSERT_TRUE(frontier) << frontier.error().message;
-  const std::vector<Corner> corners = cornersOf(*frontier);
+  std::vector<Corner> corners = cornersOf(*frontier);
   ASSERT_GT(corners.size(), 2u);
   for (size_t i = 1; i < corners.size(); ++i) {
     EXPECT_LE(corners[i].first, corners[i - 1].first / 1.25);

@@ -18,7 +18,7 @@ namespace {
 /// The degrees of a role as a phase has them, with the dims of its engine.
 Strategy strategyOf(const ServiceRole &role, Runner runner,
                     const cost::Model &model, int64_t sequences) {
-  const EngineFacts facts(model);
+  EngineFacts facts(model);
   Strategy strategy;
   strategy.degrees = role.degrees;
   strategy.degrees.batch = sequences * role.degrees.dp * role.degrees.pp;
@@ -30,11 +30,11 @@ Strategy strategyOf(const ServiceRole &role, Runner runner,
 } // namespace
 
 TEST(ServiceLaws, RolesAreEvaluatedAgainAsPhases) {
-  const std::string machine = smallMachine(3.3);
+  std::string machine = smallMachine(3.3);
   int compared = 0;
   for (int seed = 2000; seed < 2040; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const ServiceCase one(seed);
+    ServiceCase one(seed);
     auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
     auto summary = planService(scenario, one.request);
     ASSERT_TRUE(summary) << summary.error().message;
@@ -42,24 +42,24 @@ TEST(ServiceLaws, RolesAreEvaluatedAgainAsPhases) {
     ASSERT_TRUE(sides);
     auto clock = cost::EngineClock::create(scenario->machine(), sides->engine);
     ASSERT_TRUE(clock);
-    const double context = service::longestOf(summary->goal);
+    double context = service::longestOf(summary->goal);
     for (const auto *plan : {&summary->aggregated, &summary->disaggregated}) {
       if (!*plan)
         continue;
       const ServiceRole &role = (*plan)->decode;
-      const auto groups = double(role.degrees.dp);
-      const auto admitted = int64_t(role.inFlight / groups);
+      auto groups = double(role.degrees.dp);
+      auto admitted = int64_t(role.inFlight / groups);
       if (admitted < 1)
         continue;
-      const cost::CostModel costs(
+      cost::CostModel costs(
           makeModel(one.config, {cost::Phase::Decode, int64_t(context)}),
           *clock, std::nullopt, cost::Limits());
-      const int64_t pp = role.degrees.pp;
-      const Strategy strategy =
+      int64_t pp = role.degrees.pp;
+      Strategy strategy =
           strategyOf(role, summary->engine, costs.model(), admitted);
-      const Evaluation phase = cost::evaluate(costs, strategy);
+      Evaluation phase = cost::evaluate(costs, strategy);
       ASSERT_NE(phase.reason, Reason::Structural);
-      const cost::StepTimes steps(costs, strategy, std::nullopt, /*reach=*/1);
+      cost::StepTimes steps(costs, strategy, std::nullopt, /*reach=*/1);
       cost::StepMix mix;
       mix.sequences = double(admitted);
       mix.context = double(int64_t(context));
@@ -74,8 +74,8 @@ TEST(ServiceLaws, RolesAreEvaluatedAgainAsPhases) {
           << spell(role.degrees);
       // Experts that tokens reach together are fewer than those of a phase,
       // with as much more in the fullest group.
-      const cost::StepTimes spread(costs, strategy, std::nullopt, /*reach=*/1,
-                                   sides->engine.expertSpread);
+      cost::StepTimes spread(costs, strategy, std::nullopt, /*reach=*/1,
+                             sides->engine.expertSpread);
       auto layout = sides->decode->layout(summary->engine, role.degrees,
                                           cost::Phase::Decode);
       ASSERT_TRUE(layout);
@@ -94,7 +94,7 @@ TEST(ServiceLaws, RolesAreEvaluatedAgainAsPhases) {
 TEST(ServiceLaws, MoreIsAskedForNoLess) {
   // At a higher rate a service takes no fewer devices, and with more devices
   // at hand no more.
-  const std::string machine = smallMachine(3.3);
+  std::string machine = smallMachine(3.3);
   int compared = 0;
   for (int seed = 3000; seed < 3040; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -112,7 +112,7 @@ TEST(ServiceLaws, MoreIsAskedForNoLess) {
       constexpr int64_t none = 1 << 20;
       return summary->best() ? summary->best()->usedDevices() : none;
     };
-    const int64_t asked = devices(1, 0, 1);
+    int64_t asked = devices(1, 0, 1);
     EXPECT_LE(asked, devices(1.7, 0, 1));
     EXPECT_LE(asked, devices(1, 0, 0.7));
     EXPECT_GE(asked, devices(1, 2, 1));

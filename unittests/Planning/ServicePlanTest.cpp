@@ -29,18 +29,18 @@ ErrorOr<ServiceSummary> plan(cost::Phase phase, std::optional<ServiceMode> mode,
 } // namespace
 
 TEST(ServiceSearch, FindsWhatEnumerationFinds) {
-  const int cases = numServiceCases(40);
-  const std::string machine = smallMachine(3.3);
+  int cases = numServiceCases(40);
+  std::string machine = smallMachine(3.3);
   int plans = 0, none = 0;
   for (int seed = 0; seed < cases; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const ServiceCase one(seed);
+    ServiceCase one(seed);
     auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
     auto summary = planService(scenario, one.request);
     ASSERT_TRUE(summary) << summary.error().message;
     auto sides = service::sidesOf(*summary);
     ASSERT_TRUE(sides);
-    const double rate = summary->goal.rate;
+    double rate = summary->goal.rate;
     for (ServiceMode mode :
          {ServiceMode::Aggregated, ServiceMode::Disaggregated}) {
       const std::optional<ServicePlan> &plan = mode == ServiceMode::Aggregated
@@ -90,7 +90,7 @@ TEST(ServiceSearch, StagesAreOfAnyNumber) {
 }
 
 TEST(ServiceSearch, TighterIsNeverBetter) {
-  const std::string machine = smallMachine(3.3);
+  std::string machine = smallMachine(3.3);
   int compared = 0;
   for (int seed = 1000; seed < 1060; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -124,7 +124,7 @@ TEST(ServiceSearch, TighterIsNeverBetter) {
 
 /// A plan of an engine gives way to a sharding that gains more than 1 %.
 TEST(ServicePlan, TakesWhatAnEngineRunsUnlessAnotherShardingGainsMore) {
-  const std::string machine = smallMachine(2.6);
+  std::string machine = smallMachine(2.6);
   int taken = 0, kept = 0;
   for (int seed = 3000; seed < 3060; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -136,15 +136,14 @@ TEST(ServicePlan, TakesWhatAnEngineRunsUnlessAnotherShardingGainsMore) {
       EXPECT_TRUE(summary) << summary.error().message;
       return *summary;
     };
-    const ServiceSummary runs = under("vllm"), free = under("none"),
-                         plan = under("");
+    ServiceSummary runs = under("vllm"), free = under("none"), plan = under("");
     ASSERT_EQ(plan.best() != nullptr, runs.best() != nullptr);
     if (!runs.best())
       continue;
     ASSERT_TRUE(free.best());
-    const double gain = gainOf(*free.best(), *runs.best(), plan.goal);
+    double gain = gainOf(*free.best(), *runs.best(), plan.goal);
     EXPECT_GE(gain, -2e-3);
-    const bool isFree = gain > runnableLoss;
+    bool isFree = gain > runnableLoss;
     ++(isFree ? taken : kept);
     EXPECT_EQ(plan.engine, isFree ? Runner() : Runner(Engine::Vllm));
     EXPECT_NEAR(
@@ -170,18 +169,18 @@ std::string spelled(ServiceSummary summary, ServiceMode mode) {
 }
 
 TEST(ServiceEvaluation, PlansAttainWhatTheSearchSaid) {
-  const std::string machine = smallMachine(3.3);
+  std::string machine = smallMachine(3.3);
   int same[2] = {};
   for (int seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const ServiceCase one(seed);
+    ServiceCase one(seed);
     auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
     auto summary = planService(scenario, one.request);
     ASSERT_TRUE(summary) << summary.error().message;
     for (const auto *plan : {&summary->aggregated, &summary->disaggregated}) {
       if (!*plan)
         continue;
-      const GivenService given = givenBy(**plan);
+      GivenService given = givenBy(**plan);
       auto again = evaluateService(scenario, one.request, given);
       ASSERT_TRUE(again) << again.error().message;
       ASSERT_TRUE(again->best());
@@ -213,7 +212,7 @@ TEST(ServiceEvaluation, NamesWhatIsNotKept) {
              (breach.role.empty() ? "" : ":") + breach.kind;
     return all;
   };
-  const ServiceRequest request = requestOf(4096, 512, 30, 1000, 8);
+  ServiceRequest request = requestOf(4096, 512, 30, 1000, 8);
   GivenService given;
   given.decode = {Degrees(4, 1, 1, 1), 2};
   given.concurrency = 16;
@@ -261,20 +260,20 @@ TEST(ServicePlan, ReportsBothPlansAndWhatTheyAreMadeOf) {
   auto service = plan(cost::Phase::Decode, std::nullopt);
   ASSERT_TRUE(service) << service.error().message;
   ASSERT_TRUE(service->best());
-  const std::string json = serviceJson(*service);
+  std::string json = serviceJson(*service);
   for (const char *part :
        {"\"source\": \"extrapolated: model test", "\"aggregated\": {",
         "\"disaggregated\": {", "\"tpot_ms_p50\": ", "\"ttft_ms_p99\": ",
         "\"memory_gb\": {\"weights\": ", "\"certificate\": {\"optimal\": true",
         "\"dominating_term\": \"products\"", "\"launch\": "})
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
-  const std::string table = serviceTable(*service);
+  std::string table = serviceTable(*service);
   EXPECT_NE(table.find(", p90 "), std::string::npos) << table;
 }
 
 TEST(ServicePlan, AModeThatIsAskedForHasItsOwnBound) {
   auto boundOf = [](const ServiceSummary &service) {
-    const std::string json = serviceJson(service), key = "\"bound\": ";
+    std::string json = serviceJson(service), key = "\"bound\": ";
     return std::stod(json.substr(json.find(key) + key.size()));
   };
   for (ServiceMode mode :
@@ -333,7 +332,7 @@ TEST(ServicePlan, PhasesOfADisaggregatedServiceHaveStrategiesOfTheirOwn) {
     ASSERT_TRUE(service) << service.error().message;
     ASSERT_TRUE(service->best());
     ASSERT_TRUE(service->best()->prefill);
-    const bool isPrefill = phase == cost::Phase::Prefill;
+    bool isPrefill = phase == cost::Phase::Prefill;
     EXPECT_EQ(&workersOf(*service), isPrefill ? &*service->best()->prefill
                                               : &service->best()->decode);
     auto found = planWorkers(*service, PlanRequest());
@@ -351,19 +350,19 @@ TEST(ServicePlan, PromptsAreReadOnAnotherMachine) {
     ASSERT_TRUE(service) << service.error().message;
     ASSERT_TRUE(service->best());
     EXPECT_EQ(service->best()->prefillMachine, "b200_sxm");
-    const bool isPrefill = phase == cost::Phase::Prefill;
+    bool isPrefill = phase == cost::Phase::Prefill;
     EXPECT_EQ(scenarioOf(*service).machine().name,
               isPrefill ? "b200_sxm" : "h100_sxm");
     EXPECT_EQ(isOnPrefillMachine(*service), isPrefill);
     auto found = planWorkers(*service, PlanRequest());
     ASSERT_TRUE(found && found->plan);
-    const std::string json = serviceJson(*service);
+    std::string json = serviceJson(*service);
     for (const char *part :
          {"\"prefill_machine\": \"b200_sxm\"", "\"prefill_devices\": 4",
           "\"prefill\": {\n      \"machine\": \"b200_sxm\"",
           "\"decode\": {\n      \"machine\": \"h100_sxm\""})
       EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
-    const std::string table = serviceTable(*service);
+    std::string table = serviceTable(*service);
     for (const char *part :
          {"8 GPUs of h100_sxm and 4 of b200_sxm", " on b200_sxm\n", "of 12"})
       EXPECT_NE(table.find(part), std::string::npos) << part << "\n" << table;

@@ -21,7 +21,7 @@ using namespace shardopt::test;
 static void compare(const ServiceSummary &summary, const service::Sides &sides,
                     ServiceMode mode, int &plans, int &none) {
   std::optional<double> best;
-  const bool hasRate = summary.goal.rate > 0;
+  bool hasRate = summary.goal.rate > 0;
   Enumeration(summary, sides, [&](const Offer &offer) {
     if (!hasRate)
       best = std::max(best.value_or(0), offer.tokensPerDevice);
@@ -40,7 +40,7 @@ static void compare(const ServiceSummary &summary, const service::Sides &sides,
 }
 
 TEST(ServiceSearch, FindsWhatEnumerationFindsUnderPins) {
-  const std::string machine = smallMachine(3.3);
+  std::string machine = smallMachine(3.3);
   int plans = 0, none = 0, wrong = 0;
   for (int seed = 2000; seed < 2080; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -102,7 +102,7 @@ TEST(ServicePlan, PinsThatNoServiceHas) {
 }
 
 TEST(ServicePlan, AnyEngineIsTheBestOfAll) {
-  const std::string machine = smallMachine(3.3);
+  std::string machine = smallMachine(3.3);
   for (int seed = 0; seed < 15; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ServiceCase one(seed);
@@ -136,7 +136,7 @@ TEST(ServicePlan, AnyEngineIsTheBestOfAll) {
 }
 
 TEST(ServiceSize, IsTheLeastOfAllSizes) {
-  const std::string machine = smallMachine(3.3);
+  std::string machine = smallMachine(3.3);
   int sized = 0;
   for (int seed = 0; seed < 16; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -176,7 +176,7 @@ TEST(ServiceSize, CostsLeastOfBothMachines) {
     request.prefillPrice = price;
     auto size = sizeService(scenario, request);
     ASSERT_TRUE(size && size->best());
-    const double cost = size->best()->costUnder(size->goal);
+    double cost = size->best()->costUnder(size->goal);
     // The cheaper machine decodes.
     EXPECT_EQ(size->scenario->machine().name,
               price < 3 ? "b200_sxm" : "h100_sxm");
@@ -212,28 +212,28 @@ TEST(ServiceAdvice, OptionsHold) {
     EXPECT_TRUE(found);
     return found->best() != nullptr;
   };
-  const ServiceRequest tight = requestOf(4096, 512, 6, 1000, 8);
-  const ServiceAdvice missed = advise(tight);
+  ServiceRequest tight = requestOf(4096, 512, 6, 1000, 8);
+  ServiceAdvice missed = advise(tight);
   EXPECT_EQ(missed.binding, "tpot");
-  const double tpot = find(missed, "tpot_ms");
+  double tpot = find(missed, "tpot_ms");
   ASSERT_GT(tpot, 6);
   EXPECT_TRUE(hasPlan(tight, RequestField::TpotMs, tpot));
   EXPECT_FALSE(hasPlan(tight, RequestField::TpotMs, 0.98 * tpot));
   ServiceRequest busy = requestOf(4096, 512, 30, 1000, 8);
   busy.load[RequestField::Rate] = 20;
-  const ServiceAdvice crowded = advise(busy);
+  ServiceAdvice crowded = advise(busy);
   EXPECT_EQ(crowded.binding, "rate");
-  const double rate = find(crowded, "rate");
+  double rate = find(crowded, "rate");
   EXPECT_TRUE(hasPlan(busy, RequestField::Rate, rate * 0.999));
   EXPECT_FALSE(hasPlan(busy, RequestField::Rate, rate * 1.01));
-  const double devices = find(crowded, "devices");
+  double devices = find(crowded, "devices");
   ASSERT_GT(devices, 8);
   busy.devices = int64_t(devices);
   EXPECT_TRUE(hasPlan(busy, RequestField::Rate, 20));
   busy.devices -= 1;
   EXPECT_FALSE(hasPlan(busy, RequestField::Rate, 20));
   // There is a plan: what a looser limit, more GPUs and others are worth.
-  const ServiceAdvice some = advise(requestOf(4096, 512, 30, 1000, 8));
+  ServiceAdvice some = advise(requestOf(4096, 512, 30, 1000, 8));
   EXPECT_TRUE(some.binding == "tpot_ms" || some.binding == "ttft_ms");
   for (const char *what :
        {"tpot_ms", "ttft_ms", "devices", "machine", "engine"})

@@ -84,8 +84,8 @@ void run(const std::string &name, const Scenario &scenario,
     ASSERT_TRUE(hasGrid(degrees, scenario.hasExperts())) << spell(degrees);
     ASSERT_LE(degrees.devices(), scenario.maxDevices()) << spell(degrees);
   };
-  const search::Objective objective = scenario.objective(goal);
-  const search::SearchResult found =
+  search::Objective objective = scenario.objective(goal);
+  search::SearchResult found =
       search::runSearch(**searcher, simulator, objective, options);
   EXPECT_GT(asked, 0u);
   if (found.best)
@@ -106,7 +106,7 @@ TEST(ServingSearchers, AskForWhatIsLegalAndNeverBeatTheOptimum) {
     auto space =
         search::StrategySpace::create((*scenario)->spaceFacts(), request);
     ASSERT_TRUE(space) << space.error().message;
-    const search::ExactResult exact = search::findOptimum(
+    search::ExactResult exact = search::findOptimum(
         *space, *(*scenario)->simulator().decomposition(), c.goal);
     ASSERT_TRUE(exact.proved && exact.best);
     for (const std::string &name : searchers())

@@ -59,26 +59,24 @@ TEST(ServingSpace, BatchesFitTheOtherDegrees) {
   search::SpaceRequest request;
   request.kind = SpaceKind::Serving;
   request.maxDevices = 64;
-  const StrategySpace space =
-      *StrategySpace::create(scenario->spaceFacts(), request);
+  StrategySpace space = *StrategySpace::create(scenario->spaceFacts(), request);
   ASSERT_TRUE(space.fitsBatch());
   for (size_t grid = 0; grid < space.numGrids(); ++grid) {
     double last = 0;
     for (size_t i = 0; i < space.numBatches(); ++i) {
-      const Degrees degrees = space.degreesOf(grid, i);
-      const BatchSplit split =
-          splitBatch(degrees.batch, degrees.dp, degrees.pp);
+      Degrees degrees = space.degreesOf(grid, i);
+      BatchSplit split = splitBatch(degrees.batch, degrees.dp, degrees.pp);
       // No place in a micro-batch is empty, and no step is larger than 3 %.
       ASSERT_EQ(split.microBatch * split.microBatches * degrees.dp,
                 degrees.batch);
-      const double b = double(split.microBatch);
+      double b = double(split.microBatch);
       ASSERT_LE(b, std::max(last + 1, last * 1.03));
       last = b;
     }
   }
   Rng rng(1);
   for (int i = 0; i < 200; ++i) {
-    const search::Point point = space.sample(rng);
+    search::Point point = space.sample(rng);
     EXPECT_EQ(space.pointOf(space.strategyAt(point)), point);
     EXPECT_TRUE(space.fits(point));
   }
@@ -89,8 +87,7 @@ TEST(ServingSpace, AListOpensOneDegreeAlone) {
   search::SpaceRequest request;
   request.maxDevices = 64;
   request.lists[Degree::Dp] = {2, 4};
-  const StrategySpace space =
-      *StrategySpace::create(scenario->spaceFacts(), request);
+  StrategySpace space = *StrategySpace::create(scenario->spaceFacts(), request);
   EXPECT_FALSE(space.fitsBatch());
   EXPECT_EQ(space.openDegrees(),
             (std::vector<Degree>{Degree::Tp, Degree::Dp, Degree::Ep, Degree::Pp,
@@ -122,7 +119,7 @@ std::string refusal(const ModelConfig &config,
                     const search::SpaceRequest &request) {
   auto scenario = scenarioOf(config, {cost::Phase::Decode, 8192}, {});
   auto space = StrategySpace::create(scenario->spaceFacts(), request);
-  const std::string message = space ? "" : space.error().message;
+  std::string message = space ? "" : space.error().message;
   return message.substr(0, message.rfind(": tp "));
 }
 
@@ -181,16 +178,16 @@ std::optional<search::Plan> enumerate(const cost::CostModel &costs,
   objective.goal = goal;
   std::optional<search::Plan> best;
   const search::DimDomains &domains = space.dimDomains();
-  const std::vector<cost::DimSet> sets = RooflineSimulator::setsOf(domains);
+  std::vector<cost::DimSet> sets = RooflineSimulator::setsOf(domains);
   for (const Degrees &degrees : space.degreeTuples()) {
-    const cost::Tables tables(
+    cost::Tables tables(
         costs, cost::TableRequest{degrees, std::nullopt, sets, nullptr});
     std::vector<size_t> at(domains.size(), 0);
     for (bool isDone = false; !isDone;) {
       Strategy strategy{degrees, {}};
       for (size_t op = 0; op < at.size(); ++op)
         strategy.dims.push_back(domains[op][at[op]]);
-      const Evaluation found = cost::evaluate(tables, strategy.dims);
+      Evaluation found = cost::evaluate(tables, strategy.dims);
       if (found.valid && (!best || objective.better(found, best->evaluation)) &&
           isWanted(strategy))
         best = search::Plan{strategy, found};
@@ -220,12 +217,12 @@ ModelConfig randomConfig(Rng &rng) {
 /// SHARDOPT_RANDOM_SPACES of them, or some.
 TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
   const char *wanted = std::getenv("SHARDOPT_RANDOM_SPACES");
-  const int count = wanted ? std::atoi(wanted) : 60;
+  int count = wanted ? std::atoi(wanted) : 60;
   Rng rng(11);
   int numFeasible = 0;
   for (int i = 0; i < count; ++i) {
-    const bool isPrefill = rng.below(4) == 0;
-    const cost::Workload workload{
+    bool isPrefill = rng.below(4) == 0;
+    cost::Workload workload{
         isPrefill ? cost::Phase::Prefill : cost::Phase::Decode,
         int64_t(1) << (isPrefill ? 9 + rng.below(3) : 12 + rng.below(8))};
     ScenarioOptions options;
@@ -244,9 +241,9 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
     request.maxDevices = options.maxDevices;
     request.mostSequences = 1 + int64_t(rng.below(12));
     request.lists[Degree::Pp] = {1, 2};
-    const int64_t layers = scenario->spaceFacts().layers;
+    int64_t layers = scenario->spaceFacts().layers;
     if (rng.below(4) == 0) {
-      const int64_t first = 1 + int64_t(rng.below(layers - 1));
+      int64_t first = 1 + int64_t(rng.below(layers - 1));
       request.pinned.stages.layers = {first, layers - first};
     }
     if (rng.below(4) == 0)
@@ -264,10 +261,9 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
     auto space = StrategySpace::create(scenario->spaceFacts(), request);
     if (!space)
       continue;
-    const bool isBalanced = options.partition == "balanced";
-    const search::Goal goal = rng.below(4) || isBalanced
-                                  ? search::Goal::Throughput
-                                  : search::Goal::Latency;
+    bool isBalanced = options.partition == "balanced";
+    search::Goal goal = rng.below(4) || isBalanced ? search::Goal::Throughput
+                                                   : search::Goal::Latency;
     // Some are searched for one engine, which may have none of the dims.
     std::unique_ptr<EngineSimulator> engine;
     if (rng.below(4) == 0) {
@@ -285,9 +281,9 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
     const search::Simulator &judge =
         engine ? static_cast<const search::Simulator &>(*engine)
                : scenario->simulator();
-    const search::ExactResult exact =
+    search::ExactResult exact =
         search::findOptimum(*space, *judge.decomposition(), goal);
-    const std::optional<search::Plan> wantedPlan =
+    std::optional<search::Plan> wantedPlan =
         enumerate(scenario->costs(), *space, goal, [&](const Strategy &s) {
           return !engine || judge.evaluate(s).valid;
         });
@@ -349,7 +345,7 @@ TEST(ServingSpace, PartsAreSearchedFromWhatWasBoundedOfTheWhole) {
     request.kind = SpaceKind::Serving;
     request.maxDevices = 16;
     request.mostSequences = 4096;
-    const auto space = StrategySpace::create(scenario->spaceFacts(), request);
+    auto space = StrategySpace::create(scenario->spaceFacts(), request);
     const search::Decomposition &whole = *scenario->simulator().decomposition();
     for (search::Goal goal :
          {search::Goal::Throughput, search::Goal::Latency}) {
@@ -369,14 +365,14 @@ TEST(ServingSpace, PartsAreSearchedFromWhatWasBoundedOfTheWhole) {
       for (search::MegatronVariant variant :
            {search::MegatronVariant::Classic, search::MegatronVariant::Slice,
             search::MegatronVariant::SequenceParallel}) {
-        const StrategySpace part = search::megatronSpace(variant, *space);
+        StrategySpace part = search::megatronSpace(variant, *space);
         expectSame(findOptimumWithin(bounded, part, whole, goal),
                    findOptimum(part, whole, goal));
       }
       for (Engine runner : allEngines) {
-        const EngineSimulator only(scenario->simulator(), runner,
-                                   EngineFacts(scenario->model()));
-        const auto part = only.narrowed(*space);
+        EngineSimulator only(scenario->simulator(), runner,
+                             EngineFacts(scenario->model()));
+        auto part = only.narrowed(*space);
         ASSERT_TRUE(bool(part));
         expectSame(findOptimumWithin(bounded, *space, only, goal),
                    findOptimum(*part, only, goal));
@@ -423,7 +419,7 @@ TEST(ServingPlan, TellsBatchesAndEngines) {
                request);
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_TRUE(summary->search.proved);
-  const std::string table = planTable(*summary), report = reportJson(*summary);
+  std::string table = planTable(*summary), report = reportJson(*summary);
   for (const char *text : {"  dp ", "  workers ", "idle devices",
                            "batches   b * pp", "engines   "})
     EXPECT_NE(table.find(text), std::string::npos) << table;

@@ -31,9 +31,7 @@ public:
   mutable int calls = 0;
 };
 
-Degrees because(Reason reason) {
-  return {1, 1, 1, static_cast<int64_t>(reason)};
-}
+Degrees because(Reason reason) { return {1, 1, 1, int64_t(reason)}; }
 
 } // namespace
 

@@ -31,7 +31,7 @@ protected:
   SearchIdentity identity = {{"searcher", "random"}, {"seed", "7"}};
   EvaluationLog::Format format{{"embed", "head"}, LatencyKey::Tpot};
   TemporaryFolder folder;
-  const std::string path = folder.path("log");
+  std::string path = folder.path("log");
 
   ErrorOr<std::unique_ptr<EvaluationLog>> open() {
     return EvaluationLog::open(path, identity, format);
@@ -96,7 +96,7 @@ TEST_F(EvaluationLogTest, GivesTheSameDoublesBack) {
 }
 
 TEST_F(EvaluationLogTest, DropsALastLineWithoutAnEnd) {
-  const std::string whole = header + lineOf8;
+  std::string whole = header + lineOf8;
   for (size_t size = 0; size <= whole.size(); ++size) {
     folder.write("log", whole.substr(0, size));
     auto log = open();
@@ -126,9 +126,8 @@ TEST_F(EvaluationLogTest, RefusesTheLogOfAnotherSearch) {
 }
 
 TEST_F(EvaluationLogTest, RefusesFilesThatAreNoLog) {
-  const std::string message =
-      "checkpoint '" + path +
-      "': is there already and is no checkpoint of a search";
+  std::string message = "checkpoint '" + path +
+                        "': is there already and is no checkpoint of a search";
   EXPECT_EQ(errorOf("precious\n"), message);
   EXPECT_EQ(errorOf("precious"), message);
   EXPECT_EQ(errorOf("\n"), message);
@@ -154,7 +153,7 @@ TEST_F(EvaluationLogTest, NamesTheLineThatIsCorrupt) {
 
 /// A change that leaves a line valid, wherever it is.
 TEST_F(EvaluationLogTest, BelievesNoLineThatWasAltered) {
-  const std::string line = lineOf8;
+  std::string line = lineOf8;
   for (const auto &[from, to] :
        {std::pair("\"throughput\": 5", "\"throughput\": 6"),
         std::pair("0.3333333333333333", "0.3333333333333334"),

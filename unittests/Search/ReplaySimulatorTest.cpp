@@ -113,7 +113,7 @@ protected:
   StrategySpace space = makeSpace(numOps, {});
   uint64_t budget = 160;
   TemporaryFolder folder;
-  const std::string path = folder.path("log");
+  std::string path = folder.path("log");
 };
 
 INSTANTIATE_TEST_SUITE_P(Builtin, Resume,
@@ -127,7 +127,7 @@ TEST_P(Resume, ALogChangesNothing) {
 }
 
 TEST_P(Resume, AStoppedSearchGoesOnAsIfItHadNotStopped) {
-  const Course whole = search(toy);
+  Course whole = search(toy);
   for (size_t stopAfter : {1, 2, 63, 64, 65, 159}) {
     for (unsigned threads : {1u, 3u}) {
       std::filesystem::remove(path);
@@ -138,7 +138,7 @@ TEST_P(Resume, AStoppedSearchGoesOnAsIfItHadNotStopped) {
 }
 
 TEST_P(Resume, AKilledSearchGoesOnAsIfItHadNotStopped) {
-  const Course whole = search(toy);
+  Course whole = search(toy);
   for (double share : {0., .001, .3, .5, .9, .999}) {
     std::filesystem::remove(path);
     run(toy);
@@ -148,7 +148,7 @@ TEST_P(Resume, AKilledSearchGoesOnAsIfItHadNotStopped) {
 }
 
 TEST_P(Resume, MayStopManyTimes) {
-  const Course whole = search(toy);
+  Course whole = search(toy);
   for (size_t stopAfter = 1; stopAfter < budget; stopAfter += 50)
     run(toy, stopAfter);
   EXPECT_EQ(run(toy), whole);
@@ -156,7 +156,7 @@ TEST_P(Resume, MayStopManyTimes) {
 
 /// What was in flight when it stopped is in the log, and was never told.
 TEST_P(Resume, AStoppedSearchWithWorkersGoesOnAsIfItHadNotStopped) {
-  const Course whole = search(toy, never, 1, 4);
+  Course whole = search(toy, never, 1, 4);
   for (size_t stopAfter : {1, 40, 100}) {
     std::filesystem::remove(path);
     run(toy, stopAfter, 1, 4);
@@ -177,7 +177,7 @@ TEST_P(Resume, CallsTheSimulatorForNothingThatIsLogged) {
 
 TEST_P(Resume, ReplaysASimulatorThatIsNotDeterministic) {
   Noisy noisy(toy);
-  const Course whole = run(noisy);
+  Course whole = run(noisy);
   EXPECT_EQ(run(noisy), whole);
 }
 

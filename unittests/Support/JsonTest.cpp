@@ -279,7 +279,7 @@ TEST(JsonReads, areRememberedWhereSomebodyAsks) {
       R"({"a": 1, "b": "x", "c": null, "d": {"e": [2], "f": true}, "g": 3})",
       "f.json");
   ASSERT_TRUE(document);
-  const Value root = document->root();
+  Value root = document->root();
   (void)root["g"].integer();
   EXPECT_FALSE(root["g"].wasRead());
   document->rememberReads();

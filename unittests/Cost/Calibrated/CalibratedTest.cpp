@@ -37,7 +37,7 @@ Machine load(const std::string &name) {
 /// grows, and never more on a device of which one rate is higher.
 void expectProperties(const std::string &name, const Device &device,
                       const Time &time, std::vector<double> sizes) {
-  const double first = time(device, sizes);
+  double first = time(device, sizes);
   ASSERT_GT(first, 0) << name;
   for (double Device::*rate :
        {&Device::flops, &Device::bandwidth, &Device::link, &Device::network}) {
@@ -46,11 +46,11 @@ void expectProperties(const std::string &name, const Device &device,
     EXPECT_LE(time(faster, sizes), first * (1 + 1e-12)) << name;
   }
   for (double &size : sizes) {
-    const double start = size;
+    double start = size;
     double before = first;
     for (double factor : {1.1, 1.5, 2.0, 3.0, 4.0, 7.0, 8.0, 31.0, 64.0}) {
       size = std::floor(start * factor);
-      const double now = time(device, sizes);
+      double now = time(device, sizes);
       EXPECT_GE(now, before * (1 - 1e-12))
           << name << " at " << size << " instead of " << start;
       before = now;
@@ -64,7 +64,7 @@ std::string describe(const CalibratedGroup &group) {
   for (const auto &[name, value] : group.names)
     text += " " + value;
   for (const auto &[name, value] : group.numbers)
-    text += " " + std::to_string(static_cast<int>(value));
+    text += " " + std::to_string(int(value));
   return text;
 }
 
@@ -88,7 +88,7 @@ void expectOfAll(const CalibratedKernels &kernels, const Groups<Form> &groups,
 TEST(Calibrated, PropertiesOfShippedMachines) {
   for (const std::string &name : knownMachines()) {
     SCOPED_TRACE(name);
-    const Machine machine = load(name);
+    Machine machine = load(name);
     if (!machine.calibration)
       continue;
     ErrorOr<CalibratedKernels> kernels = CalibratedKernels::create(machine);
@@ -175,7 +175,7 @@ TEST(Calibrated, CollectivesOrderedByWhatTheyDo) {
         auto of = [&](CollectiveKind kind) {
           return (*time)->seconds({kind, Axis::Tp, bytes}, {tp, 1, 1, 1});
         };
-        const double whole = of(CollectiveKind::AllReduce);
+        double whole = of(CollectiveKind::AllReduce);
         EXPECT_GT(of(CollectiveKind::ReduceScatter), 0);
         EXPECT_GE(whole, of(CollectiveKind::ReduceScatter))
             << tp << " " << bytes;
@@ -195,14 +195,14 @@ void forKernels(
   auto text = [](std::initializer_list<double> sizes) {
     std::string all;
     for (double size : sizes)
-      all += " " + std::to_string(static_cast<int64_t>(size));
+      all += " " + std::to_string(int64_t(size));
     return all;
   };
   for (WeightType type :
        {WeightType::Bf16, WeightType::Fp8, WeightType::Mxfp4}) {
-    const double bytes = bytesPerWeight(type);
-    const double activation = type == WeightType::Fp8 ? 1 : 2;
-    const std::string name = "type " + std::to_string(int(type));
+    double bytes = bytesPerWeight(type);
+    double activation = type == WeightType::Fp8 ? 1 : 2;
+    std::string name = "type " + std::to_string(int(type));
     for (double n : {32, 256, 1024, 8192})
       for (double k : {64, 256, 1024, 8192})
         for (double m : {1, 16, 256, 4096, 32768}) {
@@ -230,10 +230,10 @@ void forKernels(
               kernel.window = window;
               kernel.k = window > 0 ? std::min(length, window) : length;
               kernel.prompt = isPrompt ? length : 0;
-              const double rows = isPrompt ? length : 1;
-              const double seen =
-                  isPrompt ? kernel.k - kernel.k * kernel.k / (2 * length)
-                           : kernel.k;
+              double rows = isPrompt ? length : 1;
+              double seen = isPrompt
+                                ? kernel.k - kernel.k * kernel.k / (2 * length)
+                                : kernel.k;
               kernel.flops = 4 * sequences * rows * seen * kernel.count * 128;
               kernel.bytes = 4 * sequences * 128 *
                              (rows * kernel.count +
@@ -249,12 +249,12 @@ void forKernels(
 TEST(Calibrated, NothingIsBelowThePeaksButWhatCachesHold) {
   for (const std::string &name : knownMachines()) {
     SCOPED_TRACE(name);
-    const Machine machine = load(name);
+    Machine machine = load(name);
     auto time = cost::Calibrated::create(machine);
     ASSERT_TRUE(time) << time.error().message;
-    const LowerBound bound(machine);
+    LowerBound bound(machine);
     forKernels([&](const std::string &what, const Kernel &kernel) {
-      const bool isTall = kernel.kind == KernelKind::Gemm && kernel.n <= 128;
+      bool isTall = kernel.kind == KernelKind::Gemm && kernel.n <= 128;
       EXPECT_GE((*time)->seconds(kernel),
                 (isTall ? 0.7 : 1) * bound.seconds(kernel))
           << what;
@@ -264,8 +264,8 @@ TEST(Calibrated, NothingIsBelowThePeaksButWhatCachesHold) {
           CollectiveKind::ReduceScatter, CollectiveKind::AllToAll})
       for (int64_t tp : {2, 4, 8, 16})
         for (double bytes = 256; bytes < 1e9; bytes *= 3) {
-          const Collective collective{kind, Axis::Tp, bytes};
-          const Degrees degrees{tp, 1, 1, 1};
+          Collective collective{kind, Axis::Tp, bytes};
+          Degrees degrees{tp, 1, 1, 1};
           EXPECT_GE((*time)->seconds(collective, degrees),
                     bound.seconds(collective, degrees))
               << spell(kind) << " " << tp << " " << bytes;
@@ -281,7 +281,7 @@ TEST(Calibrated, ShortWindowsAndTypesHaveConstantsOfTheirOwn) {
   kernel.kvHeads = 8;
   kernel.n = 64;
   kernel.k = 128;
-  const double whole = (*time)->seconds(kernel);
+  double whole = (*time)->seconds(kernel);
   kernel.window = 4096; // no kernel of its own
   EXPECT_EQ((*time)->seconds(kernel), whole);
   kernel.window = 128;
@@ -293,7 +293,7 @@ TEST(Calibrated, ShortWindowsAndTypesHaveConstantsOfTheirOwn) {
   prompt.window = 0;
   prompt.rows = 1;
   prompt.k = prompt.prompt = 8192;
-  const double inBf16 = (*time)->seconds(prompt);
+  double inBf16 = (*time)->seconds(prompt);
   prompt.activationBytes = prompt.cacheBytes = 1;
   EXPECT_LT((*time)->seconds(prompt), inBf16);
 }
@@ -305,7 +305,7 @@ TEST(Calibrated, KernelsOfEveryKindTakeTime) {
        {WeightType::F32, WeightType::Bf16, WeightType::Fp8, WeightType::Mxfp4})
     for (KernelKind kind :
          {KernelKind::Gemm, KernelKind::GroupedGemm, KernelKind::BatchedGemm}) {
-      const Kernel kernel{kind, 64, 4096, 1024, 8, type, 5e8, 8e6, true};
+      Kernel kernel{kind, 64, 4096, 1024, 8, type, 5e8, 8e6, true};
       EXPECT_GT((*time)->seconds(kernel), 1e-6);
       EXPECT_LT((*time)->seconds(kernel), 1e-3);
     }
@@ -366,9 +366,9 @@ std::string reasonOf(const std::string &kernel, const std::string &text,
 } // namespace
 
 TEST(CalibratedRows, EchoRowsInOrderAndSayWhatIsKnown) {
-  const std::string head = "dtype,m,n,k,note\n";
-  const std::string rows = predict("gemm", head + "bfloat16,16,4096,4096,x\n"
-                                                  "bfloat16,0,4096,4096,y\n");
+  std::string head = "dtype,m,n,k,note\n";
+  std::string rows = predict("gemm", head + "bfloat16,16,4096,4096,x\n"
+                                            "bfloat16,0,4096,4096,y\n");
   EXPECT_EQ(rows.rfind("dtype,m,n,k,note,predicted_us,low_us,high_us,reason\n"
                        "bfloat16,16,4096,4096,x,",
                        0),
@@ -381,9 +381,8 @@ TEST(CalibratedRows, EchoRowsInOrderAndSayWhatIsKnown) {
 }
 
 TEST(CalibratedRows, FieldsInQuotesMayHaveCommas) {
-  const std::string row = "\"bfloat16\",16,\"4096\",4096,\"a,\"\",b\"";
-  const std::string rows =
-      predict("gemm", "dtype,m,n,\"k\",note\n" + row + "\n");
+  std::string row = "\"bfloat16\",16,\"4096\",4096,\"a,\"\",b\"";
+  std::string rows = predict("gemm", "dtype,m,n,\"k\",note\n" + row + "\n");
   EXPECT_NE(rows.find("\n" + row + ","), std::string::npos) << rows;
   EXPECT_NE(rows.find(",fitted\n"), std::string::npos) << rows;
   // Of quotes that nothing ends, the rest is one field.
@@ -392,7 +391,7 @@ TEST(CalibratedRows, FieldsInQuotesMayHaveCommas) {
 }
 
 TEST(CalibratedRows, BothWaysOfAnExchangeHaveABand) {
-  const std::string rows =
+  std::string rows =
       predict("deepep_ll", "nodes,hidden,topk,tokens_per_rank\n1,7168,8,16\n"
                            "0,7168,8,16\n");
   EXPECT_EQ(rows.find("nodes,hidden,topk,tokens_per_rank,"

@@ -26,10 +26,9 @@ TEST(StepTimes, PhasesAreMixes) {
   int compared = 0;
   for (const ModelConfig &config : configs)
     for (int i = 0; i < 200; ++i) {
-      const bool isPrefill = random() % 2;
-      const int64_t context = 64 << random() % 6;
-      const Workload workload{isPrefill ? Phase::Prefill : Phase::Decode,
-                              context};
+      bool isPrefill = random() % 2;
+      int64_t context = 64 << random() % 6;
+      Workload workload{isPrefill ? Phase::Prefill : Phase::Decode, context};
       Degrees degrees(1 << random() % 4, 1, 1, 1);
       degrees.dp = config.experts ? 1 << random() % 3 : 1;
       degrees.ep =
@@ -37,14 +36,14 @@ TEST(StepTimes, PhasesAreMixes) {
       degrees.pp = random() % 2 ? 1 : 2;
       if (config.experts && degrees.tp * degrees.dp > 1 && random() % 2)
         degrees.exchange = exchangeGather;
-      const int64_t each = 1 + random() % 40;
+      int64_t each = 1 + random() % 40;
       degrees.batch = each * degrees.dp * degrees.pp;
-      const CostModel costs = makeCosts(config, workload, h100());
+      CostModel costs = makeCosts(config, workload, h100());
       if (costs.structuralError(degrees))
         continue;
       Strategy strategy = megatron(costs.model(), degrees);
-      const Evaluation phase = evaluate(costs, strategy);
-      const StepTimes steps(costs, strategy, h100().expertSkew, 1);
+      Evaluation phase = evaluate(costs, strategy);
+      StepTimes steps(costs, strategy, h100().expertSkew, 1);
       if (phase.reason == Reason::Structural || !steps.isLegal())
         continue;
       StepMix mix;
@@ -55,8 +54,7 @@ TEST(StepTimes, PhasesAreMixes) {
         mix.context = double(context);
         mix.sequences = double(each);
       }
-      const double seconds =
-          isPrefill ? steps.terms(mix).sum() : steps.seconds(mix);
+      double seconds = isPrefill ? steps.terms(mix).sum() : steps.seconds(mix);
       EXPECT_NEAR(seconds * 1e3, phase.latencyMs, 1e-9 * phase.latencyMs)
           << spell(degrees) << " " << spell(workload.phase);
       ++compared;
@@ -67,12 +65,12 @@ TEST(StepTimes, PhasesAreMixes) {
 TEST(StepTimes, MemoryIsThatOfThePhase) {
   for (const ModelConfig &config :
        {llama70B(), qwen3Moe235B(), deepSeekV3(), gptOss120B()}) {
-    const CostModel costs = makeCosts(config, {Phase::Decode, 4096}, h100());
+    CostModel costs = makeCosts(config, {Phase::Decode, 4096}, h100());
     Degrees degrees = config.experts ? experts(4, 2, 8) : Degrees(8, 1, 1, 1);
     degrees.batch = 32 * degrees.dp;
-    const Strategy strategy = megatron(costs.model(), degrees);
-    const StepTimes steps(costs, strategy, std::nullopt, 1);
-    const std::vector<StageMemory> memory = steps.memory(4096);
+    Strategy strategy = megatron(costs.model(), degrees);
+    StepTimes steps(costs, strategy, std::nullopt, 1);
+    std::vector<StageMemory> memory = steps.memory(4096);
     ASSERT_EQ(memory.size(), 1u);
     EXPECT_NEAR((memory[0].weights + 32 * memory[0].cache) / 1e9,
                 evaluate(costs, strategy).memoryGb, 1e-9);
@@ -86,7 +84,7 @@ TEST(StepTimes, MoreTakesNoLessTime) {
          {std::pair(llama70B(), Degrees(8, 1, 1, 1)),
           std::pair(deepSeekV3(), experts(4, 4, 16)),
           std::pair(qwen3Moe235B(), experts(8, 1, 1))}) {
-      const Served served(config, name, degrees, measured("h200_sxm"));
+      Served served(config, name, degrees, measured("h200_sxm"));
       std::uniform_real_distribution<double> share(0, 1);
       for (int i = 0; i < 60; ++i) {
         StepMix low, high;
@@ -118,7 +116,7 @@ TEST(EngineClock, TypesOrderTheirTimes) {
   auto clock = EngineClock::create(measured(), engineOf("vllm"));
   ASSERT_TRUE(clock);
   auto seconds = [&](WeightType type) {
-    const double bytes = 8192.0 * 28672 * bytesPerWeight(type);
+    double bytes = 8192.0 * 28672 * bytesPerWeight(type);
     return (*clock)->seconds(gemm(4, 8192, 28672, bytes, type, 2));
   };
   EXPECT_LT(seconds(WeightType::Fp8), seconds(WeightType::Bf16));

@@ -27,7 +27,7 @@ Task transfer(Axis axis, Link link, double latency, double work,
 
 TEST(EventSimulation, RunsTheTasksOfAStreamInOrder) {
   EventSimulation events(interference);
-  const int first = events.add(kernel(1)), second = events.add(kernel(2));
+  int first = events.add(kernel(1)), second = events.add(kernel(2));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(first), 1);
   EXPECT_DOUBLE_EQ(events.finish(second), 3);
@@ -35,8 +35,8 @@ TEST(EventSimulation, RunsTheTasksOfAStreamInOrder) {
 
 TEST(EventSimulation, TransfersShareALink) {
   EventSimulation events(interference);
-  const int ep = events.add(transfer(Axis::Ep, Link::Network, 0, 1));
-  const int pp = events.add(transfer(Axis::Pp, Link::Network, 0, 3));
+  int ep = events.add(transfer(Axis::Ep, Link::Network, 0, 1));
+  int pp = events.add(transfer(Axis::Pp, Link::Network, 0, 3));
   events.run();
   // Half the bandwidth each until the shorter one is through.
   EXPECT_DOUBLE_EQ(events.finish(ep), 2);
@@ -45,8 +45,8 @@ TEST(EventSimulation, TransfersShareALink) {
 
 TEST(EventSimulation, LinksDoNotShare) {
   EventSimulation events(interference);
-  const int tp = events.add(transfer(Axis::Tp, Link::Domain, 0, 1));
-  const int pp = events.add(transfer(Axis::Pp, Link::Network, 0, 3));
+  int tp = events.add(transfer(Axis::Tp, Link::Domain, 0, 1));
+  int pp = events.add(transfer(Axis::Pp, Link::Network, 0, 3));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(tp), 1);
   EXPECT_DOUBLE_EQ(events.finish(pp), 3);
@@ -54,8 +54,8 @@ TEST(EventSimulation, LinksDoNotShare) {
 
 TEST(EventSimulation, LatencyUsesNoLink) {
   EventSimulation events(interference);
-  const int ep = events.add(transfer(Axis::Ep, Link::Network, 2, 1));
-  const int pp = events.add(transfer(Axis::Pp, Link::Network, 0, 2));
+  int ep = events.add(transfer(Axis::Ep, Link::Network, 2, 1));
+  int pp = events.add(transfer(Axis::Pp, Link::Network, 0, 2));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(pp), 2);
   EXPECT_DOUBLE_EQ(events.finish(ep), 3);
@@ -63,8 +63,8 @@ TEST(EventSimulation, LatencyUsesNoLink) {
 
 TEST(EventSimulation, KernelsRunSlowerBesideTransfers) {
   EventSimulation events(interference);
-  const int compute = events.add(kernel(4));
-  const int tp = events.add(transfer(Axis::Tp, Link::Domain, 0, 2));
+  int compute = events.add(kernel(4));
+  int tp = events.add(transfer(Axis::Tp, Link::Domain, 0, 2));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(tp), 2);
   // Two seconds at a rate of 1 / 1.25, the rest at full speed.
@@ -75,12 +75,12 @@ TEST(EventSimulation, DevicesShareNothing) {
   EventSimulation events(interference, 2);
   Task there = transfer(Axis::Tp, Link::Domain, 0, 2);
   there.device = 1;
-  const int here = events.add(transfer(Axis::Ep, Link::Domain, 0, 2));
-  const int other = events.add(there);
-  const int compute = events.add(kernel(3));
+  int here = events.add(transfer(Axis::Ep, Link::Domain, 0, 2));
+  int other = events.add(there);
+  int compute = events.add(kernel(3));
   Task last = kernel(1, other);
   last.device = 1;
-  const int next = events.add(last);
+  int next = events.add(last);
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(here), 2);
   EXPECT_DOUBLE_EQ(events.finish(other), 2);
@@ -91,18 +91,18 @@ TEST(EventSimulation, DevicesShareNothing) {
 
 TEST(EventSimulation, ATaskWaitsForThoseBeforeIt) {
   EventSimulation events(interference);
-  const int compute = events.add(kernel(1));
-  const int tp = events.add(transfer(Axis::Tp, Link::Domain, 0.5, 0, compute));
-  const int next = events.add(kernel(1, tp));
+  int compute = events.add(kernel(1));
+  int tp = events.add(transfer(Axis::Tp, Link::Domain, 0.5, 0, compute));
+  int next = events.add(kernel(1, tp));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(next), 2.5);
 }
 
 TEST(EventSimulation, TasksMayTakeNoTime) {
   EventSimulation events(interference);
-  const int compute = events.add(kernel(1));
-  const int tp = events.add(transfer(Axis::Tp, Link::Domain, 0, 0, compute));
-  const int end = events.add(kernel(0, tp));
+  int compute = events.add(kernel(1));
+  int tp = events.add(transfer(Axis::Tp, Link::Domain, 0, 0, compute));
+  int end = events.add(kernel(0, tp));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(end), 1);
 }
@@ -112,7 +112,7 @@ TEST(EventSimulation, ForgetsWhenCleared) {
   events.add(kernel(5));
   events.run();
   events.clear();
-  const int only = events.add(kernel(1));
+  int only = events.add(kernel(1));
   events.run();
   EXPECT_DOUBLE_EQ(events.finish(only), 1);
 }

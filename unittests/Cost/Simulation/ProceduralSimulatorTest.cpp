@@ -28,7 +28,7 @@ cost::CostModel unlimited(const ModelConfig &config, int64_t context = 16384) {
   cost::Limits limits;
   limits.memoryBytes = limits.latencySeconds =
       std::numeric_limits<double>::infinity();
-  const Machine machine = cost::test::h100();
+  Machine machine = cost::test::h100();
   return cost::CostModel(
       cost::test::makeModel(config, {Phase::Decode, context}),
       std::make_shared<cost::Roofline>(machine), machine.expertSkew, limits);
@@ -66,18 +66,18 @@ const ProceduralSettings allSettings[] = {ProceduralSettings::runtime(),
                                           ProceduralSettings::fixed()};
 
 TEST(ProceduralSimulator, IsABlackBox) {
-  const cost::CostModel costs = unlimited(cost::test::llama70B());
+  cost::CostModel costs = unlimited(cost::test::llama70B());
   EXPECT_EQ(simulator(costs, ProceduralSettings::fixed()).decomposition(),
             nullptr);
 }
 
 TEST(ProceduralSimulator, AgreesWithTheRooflineOnStructure) {
   for (const ModelConfig &config : allModels) {
-    const cost::CostModel costs = unlimited(config);
+    cost::CostModel costs = unlimited(config);
     for (const ProceduralSettings &settings : allSettings) {
-      const ProceduralSimulator box = simulator(costs, settings);
+      ProceduralSimulator box = simulator(costs, settings);
       for (const Strategy &s : randomStrategies(costs, 200)) {
-        const Evaluation found = box.evaluate(s);
+        Evaluation found = box.evaluate(s);
         EXPECT_EQ(found.reason, cost::evaluate(costs, s).reason);
         EXPECT_TRUE(std::isfinite(found.throughput) &&
                     std::isfinite(found.latencyMs) &&
@@ -89,10 +89,10 @@ TEST(ProceduralSimulator, AgreesWithTheRooflineOnStructure) {
 }
 
 TEST(ProceduralSimulator, GivesTheSameOnAnyThread) {
-  const cost::CostModel costs = unlimited(cost::test::deepSeekV3());
+  cost::CostModel costs = unlimited(cost::test::deepSeekV3());
   for (const ProceduralSettings &settings : allSettings) {
-    const ProceduralSimulator box = simulator(costs, settings);
-    const std::vector<Strategy> strategies = randomStrategies(costs, 100);
+    ProceduralSimulator box = simulator(costs, settings);
+    std::vector<Strategy> strategies = randomStrategies(costs, 100);
     std::vector<Evaluation> found[2];
     auto evaluateAll = [&](std::vector<Evaluation> &into) {
       for (const Strategy &s : strategies)
@@ -101,7 +101,7 @@ TEST(ProceduralSimulator, GivesTheSameOnAnyThread) {
     std::thread other(evaluateAll, std::ref(found[0]));
     evaluateAll(found[1]);
     other.join();
-    const ProceduralSimulator again = simulator(costs, settings);
+    ProceduralSimulator again = simulator(costs, settings);
     for (size_t i = 0; i < strategies.size(); ++i) {
       expectEqual(found[0][i], found[1][i]);
       expectEqual(found[0][i], again.evaluate(strategies[i]));
@@ -112,13 +112,13 @@ TEST(ProceduralSimulator, GivesTheSameOnAnyThread) {
 TEST(ProceduralSimulator, OneDeviceRunsItsKernels) {
   for (const ModelConfig &config :
        {cost::test::llama70B(), cost::test::gptOss120B()}) {
-    const cost::CostModel costs = unlimited(config);
+    cost::CostModel costs = unlimited(config);
     ProceduralSettings settings = ProceduralSettings::runtime();
     settings.routingExponent = std::nullopt;
-    const Strategy alone =
+    Strategy alone =
         strategy({1, 1, 1, 64}, std::string(costs.model().numVariables(), '2'));
-    const Evaluation found = simulator(costs, settings).evaluate(alone);
-    const Evaluation roofline = cost::evaluate(costs, alone);
+    Evaluation found = simulator(costs, settings).evaluate(alone);
+    Evaluation roofline = cost::evaluate(costs, alone);
     EXPECT_NEAR(found.latencyMs, roofline.latencyMs, 1e-9 * roofline.latencyMs);
     EXPECT_GT(found.memoryGb, roofline.memoryGb);
     EXPECT_LT(found.memoryGb, 1.01 * roofline.memoryGb);
@@ -128,13 +128,12 @@ TEST(ProceduralSimulator, OneDeviceRunsItsKernels) {
 // One of the schedules does one thing after the other, which is what the
 // roofline counts where no tokens are routed.
 TEST(ProceduralSimulator, ARuntimeIsNeverSlowerThanWithoutOverlap) {
-  const cost::CostModel costs = unlimited(cost::test::llama70B());
-  const ProceduralSimulator box =
-      simulator(costs, ProceduralSettings::runtime());
+  cost::CostModel costs = unlimited(cost::test::llama70B());
+  ProceduralSimulator box = simulator(costs, ProceduralSettings::runtime());
   unsigned faster = 0;
   for (const Strategy &s : randomStrategies(costs, 300)) {
-    const double roofline = cost::evaluate(costs, s).latencyMs;
-    const double found = box.evaluate(s).latencyMs;
+    double roofline = cost::evaluate(costs, s).latencyMs;
+    double found = box.evaluate(s).latencyMs;
     EXPECT_LE(found, roofline * (1 + 1e-9));
     faster += found < 0.98 * roofline;
   }
@@ -142,13 +141,13 @@ TEST(ProceduralSimulator, ARuntimeIsNeverSlowerThanWithoutOverlap) {
 }
 
 TEST(ProceduralSimulator, MoreSkewIsNeverFaster) {
-  const cost::CostModel costs = unlimited(cost::test::gptMoe(60));
-  const Strategy wide = strategy({8, 8, 1, 8192}, "001000201001");
+  cost::CostModel costs = unlimited(cost::test::gptMoe(60));
+  Strategy wide = strategy({8, 8, 1, 8192}, "001000201001");
   for (ProceduralSettings settings : allSettings) {
     double before = 0;
     for (double exponent : {0.0, 0.2, 0.4, 0.8, 1.2}) {
       settings.routingExponent = exponent;
-      const double found = simulator(costs, settings).evaluate(wide).latencyMs;
+      double found = simulator(costs, settings).evaluate(wide).latencyMs;
       EXPECT_GE(found, before);
       before = found;
     }
@@ -156,34 +155,34 @@ TEST(ProceduralSimulator, MoreSkewIsNeverFaster) {
 }
 
 TEST(ProceduralSimulator, RaggedContextsAreSlowerAndTakeMoreMemory) {
-  const cost::CostModel costs = unlimited(cost::test::llama70B());
-  const Strategy groups = strategy({4, 4, 2, 128}, "001000101");
+  cost::CostModel costs = unlimited(cost::test::llama70B());
+  Strategy groups = strategy({4, 4, 2, 128}, "001000101");
   ProceduralSettings settings = ProceduralSettings::fixed();
-  const Evaluation ragged = simulator(costs, settings).evaluate(groups);
+  Evaluation ragged = simulator(costs, settings).evaluate(groups);
   settings.contextSpread = 0;
-  const Evaluation alike = simulator(costs, settings).evaluate(groups);
+  Evaluation alike = simulator(costs, settings).evaluate(groups);
   EXPECT_GT(ragged.latencyMs, alike.latencyMs);
   EXPECT_GT(ragged.memoryGb, alike.memoryGb);
 }
 
 TEST(ProceduralSimulator, SaysWhichLimitIsExceeded) {
-  const ModelConfig config = cost::test::gptMoe(60);
-  const Strategy plan = strategy({8, 4, 2, 512}, "001000201001");
-  const cost::CostModel costs = unlimited(config);
-  const Evaluation metrics =
+  ModelConfig config = cost::test::gptMoe(60);
+  Strategy plan = strategy({8, 4, 2, 512}, "001000201001");
+  cost::CostModel costs = unlimited(config);
+  Evaluation metrics =
       simulator(costs, ProceduralSettings::runtime()).evaluate(plan);
   auto reasonUnder = [&](double memoryGb, double latencyMs,
                          int64_t maxDevices) {
-    const cost::Limits limits = {maxDevices, memoryGb * 1e9, latencyMs / 1e3};
-    const Machine machine = cost::test::h100();
-    const cost::CostModel costs(
-        cost::test::makeModel(config, {Phase::Decode, 16384}),
-        std::make_shared<cost::Roofline>(machine), machine.expertSkew, limits);
+    cost::Limits limits = {maxDevices, memoryGb * 1e9, latencyMs / 1e3};
+    Machine machine = cost::test::h100();
+    cost::CostModel costs(cost::test::makeModel(config, {Phase::Decode, 16384}),
+                          std::make_shared<cost::Roofline>(machine),
+                          machine.expertSkew, limits);
     return simulator(costs, ProceduralSettings::runtime())
         .evaluate(plan)
         .reason;
   };
-  const double memory = metrics.memoryGb, latency = metrics.latencyMs;
+  double memory = metrics.memoryGb, latency = metrics.latencyMs;
   EXPECT_EQ(reasonUnder(1.1 * memory, 1.1 * latency, 64), Reason::None);
   EXPECT_EQ(reasonUnder(1.1 * memory, 0.9 * latency, 64), Reason::Slo);
   EXPECT_EQ(reasonUnder(0.9 * memory, 0.9 * latency, 64), Reason::Memory);
@@ -193,21 +192,21 @@ TEST(ProceduralSimulator, SaysWhichLimitIsExceeded) {
 // The dims of two ops far from each other, each of which the roofline charges
 // for on its own.
 TEST(ProceduralSimulator, DimsOfDistantOpsInteract) {
-  const cost::CostModel costs = unlimited(cost::test::gptMoe(60));
+  cost::CostModel costs = unlimited(cost::test::gptMoe(60));
   auto interaction = [&](auto latency) {
     // attn_norm, and router
-    const double none = latency("001000201001");
-    const double first = latency("011000201001");
-    const double second = latency("001000001001");
-    const double both = latency("011000001001");
+    double none = latency("001000201001");
+    double first = latency("011000201001");
+    double second = latency("001000001001");
+    double both = latency("011000001001");
     return std::abs(none - first - second + both) / none;
   };
-  const Degrees degrees = {8, 4, 2, 512};
+  Degrees degrees = {8, 4, 2, 512};
   EXPECT_LT(interaction([&](const char *dims) {
               return cost::evaluate(costs, strategy(degrees, dims)).latencyMs;
             }),
             1e-12);
-  const ProceduralSimulator box = simulator(costs, ProceduralSettings::fixed());
+  ProceduralSimulator box = simulator(costs, ProceduralSettings::fixed());
   EXPECT_GT(interaction([&](const char *dims) {
               return box.evaluate(strategy(degrees, dims)).latencyMs;
             }),

@@ -22,7 +22,7 @@ TEST(Rounds, TheSlowestStageIsAlwaysBusy) {
 }
 
 TEST(Rounds, MicroBatchesOfEqualClassesAreAlike) {
-  const std::vector<double> busy = {3, 1, 4, 1, 5};
+  std::vector<double> busy = {3, 1, 4, 1, 5};
   std::vector<double> twice;
   for (double seconds : busy)
     twice.insert(twice.end(), {seconds, seconds});

@@ -17,29 +17,29 @@ constexpr uint64_t seed = 7;
 constexpr int64_t period = SequenceLengths::period;
 
 TEST(SequenceLengths, AlikeWithoutASpread) {
-  const SequenceLengths lengths(1000, 0, 0, seed);
+  SequenceLengths lengths(1000, 0, 0, seed);
   EXPECT_EQ(lengths.longest(8, 16, 0, 16, 4), 1000);
   EXPECT_EQ(SequenceLengths(1000, 128, 0, seed).longest(8, 16, 0, 16, 4), 128);
 }
 
 TEST(SequenceLengths, TheirMeanIsTheContext) {
-  const SequenceLengths lengths(1000, 0, 0.6, seed);
+  SequenceLengths lengths(1000, 0, 0.6, seed);
   EXPECT_EQ(lengths.longest(1, period, 0, period, 1), 1000);
   EXPECT_EQ(lengths.longest(1, 3 * period, 5, 2 * period, 1), 1000);
 }
 
 TEST(SequenceLengths, TheLongestOfMoreAndSmallerPartsIsLonger) {
-  const SequenceLengths lengths(1000, 0, 0.6, seed);
+  SequenceLengths lengths(1000, 0, 0.6, seed);
   int64_t before = 1000;
   for (int64_t parts : {4, 16, 64}) {
-    const int64_t longest = lengths.longest(1, 256, 0, 256, parts);
+    int64_t longest = lengths.longest(1, 256, 0, 256, parts);
     EXPECT_GT(longest, before);
     before = longest;
   }
 }
 
 TEST(SequenceLengths, APartThatIsNotFullCountsAsOne) {
-  const SequenceLengths lengths(1000, 0, 0.6, seed);
+  SequenceLengths lengths(1000, 0, 0.6, seed);
   // Parts of 2, 2 and 1; the last one is divided by 2 as well.
   EXPECT_EQ(lengths.longest(1, 5, 0, 5, 3),
             std::max(lengths.longest(1, 4, 0, 4, 2),
@@ -47,8 +47,8 @@ TEST(SequenceLengths, APartThatIsNotFullCountsAsOne) {
 }
 
 TEST(SequenceLengths, AWindowCutsEachOfThem) {
-  const SequenceLengths lengths(1000, 500, 0.6, seed);
-  const int64_t longest = lengths.longest(1, period, 0, period, 1);
+  SequenceLengths lengths(1000, 500, 0.6, seed);
+  int64_t longest = lengths.longest(1, period, 0, period, 1);
   EXPECT_LT(longest, 500);
   EXPECT_GT(longest, 400);
 }

@@ -30,8 +30,7 @@ struct Expected {
 /// Values that are printed with six decimals, or with nine digits.
 void expectMetrics(const CostModel &costs, const Expected &expected) {
   SCOPED_TRACE(expected.dims);
-  const Evaluation found =
-      evaluate(costs, strategy(expected.degrees, expected.dims));
+  Evaluation found = evaluate(costs, strategy(expected.degrees, expected.dims));
   auto expectNear = [](double value, double printed) {
     EXPECT_NEAR(value, printed, std::max(0.51e-6, printed * 5.1e-9));
   };
@@ -43,7 +42,7 @@ void expectMetrics(const CostModel &costs, const Expected &expected) {
 }
 
 TEST(Evaluate, GptMoe1200B) {
-  const CostModel costs = makeCosts(gptMoe(60), decode(16384), h100());
+  CostModel costs = makeCosts(gptMoe(60), decode(16384), h100());
   for (const Expected &expected : std::vector<Expected>{{{8, 16, 4, 8192},
                                                          "001000201001",
                                                          381.817501,
@@ -105,7 +104,7 @@ TEST(Evaluate, GptMoe1600B) {
 }
 
 TEST(Evaluate, DenseDecode) {
-  const CostModel costs = makeCosts(llama70B(), decode(8192), h100());
+  CostModel costs = makeCosts(llama70B(), decode(8192), h100());
   for (const Expected &expected : std::vector<Expected>{{{8, 1, 3, 512},
                                                          "221002101",
                                                          676.857834,
@@ -128,7 +127,7 @@ TEST(Evaluate, DenseDecode) {
 }
 
 TEST(Evaluate, DensePrefill) {
-  const CostModel costs = makeCosts(llama70B(), prefill(4096), h100());
+  CostModel costs = makeCosts(llama70B(), prefill(4096), h100());
   for (const Expected &expected : std::vector<Expected>{{{4, 1, 2, 16},
                                                          "102220221",
                                                          5107.02714,
@@ -151,7 +150,7 @@ TEST(Evaluate, DensePrefill) {
 }
 
 TEST(Evaluate, GatedExperts) {
-  const CostModel mixtral = makeCosts(mixtral8x22B(), decode(8192), h100());
+  CostModel mixtral = makeCosts(mixtral8x22B(), decode(8192), h100());
   for (const Expected &expected : std::vector<Expected>{{{4, 8, 1, 1024},
                                                          "201000221001",
                                                          997.711056,
@@ -174,7 +173,7 @@ TEST(Evaluate, GatedExperts) {
 }
 
 TEST(Evaluate, FineGrainedExpertsAndQkNorm) {
-  const CostModel costs = makeCosts(qwen3Moe235B(), decode(16384), h100());
+  CostModel costs = makeCosts(qwen3Moe235B(), decode(16384), h100());
   for (const Expected &expected : std::vector<Expected>{{{4, 128, 1, 8192},
                                                          "201000222201",
                                                          523.913248,
@@ -197,7 +196,7 @@ TEST(Evaluate, FineGrainedExpertsAndQkNorm) {
 }
 
 TEST(Evaluate, LatentAttentionSharedExpertsAndTwoStacks) {
-  const CostModel costs = makeCosts(deepSeekV3(), decode(16384), h200());
+  CostModel costs = makeCosts(deepSeekV3(), decode(16384), h200());
   for (const Expected &expected :
        std::vector<Expected>{{{1, 64, 3, 8192},
                               "2221200210221200221111211",
@@ -221,7 +220,7 @@ TEST(Evaluate, LatentAttentionSharedExpertsAndTwoStacks) {
 }
 
 TEST(Evaluate, AlternatingWindowsAndFourBitExperts) {
-  const CostModel costs = makeCosts(gptOss120B(), decode(8192), h100());
+  CostModel costs = makeCosts(gptOss120B(), decode(8192), h100());
   for (const Expected &expected : std::vector<Expected>{{{1, 8, 3, 4096},
                                                          "121002221021",
                                                          6656.57336,
@@ -244,7 +243,7 @@ TEST(Evaluate, AlternatingWindowsAndFourBitExperts) {
 }
 
 void expectStructural(const CostModel &costs, const Strategy &strategy) {
-  const Evaluation found = evaluate(costs, strategy);
+  Evaluation found = evaluate(costs, strategy);
   EXPECT_EQ(found.reason, Reason::Structural);
   EXPECT_FALSE(found.valid);
   EXPECT_EQ(found.throughput, 0);
@@ -258,7 +257,7 @@ TEST(Evaluate, AttentionCannotCutHeadsOfPrompts) {
 }
 
 TEST(Evaluate, LatentAttentionCannotCutTheHeadSize) {
-  const CostModel costs = makeCosts(deepSeekV3(), decode(16384), h200());
+  CostModel costs = makeCosts(deepSeekV3(), decode(16384), h200());
   expectStructural(costs,
                    strategy({1, 64, 3, 8192}, "2221210210221200221111211"));
   expectStructural(costs,
@@ -266,20 +265,19 @@ TEST(Evaluate, LatentAttentionCannotCutTheHeadSize) {
 }
 
 TEST(Evaluate, RotaryPairsStayTogether) {
-  const CostModel costs = makeCosts(gptOss120B(), decode(8192), h100());
+  CostModel costs = makeCosts(gptOss120B(), decode(8192), h100());
   expectStructural(costs, strategy({64, 1, 1, 64}, "221102221021"));
-  const Evaluation half =
-      evaluate(costs, strategy({32, 1, 1, 64}, "221102221021"));
+  Evaluation half = evaluate(costs, strategy({32, 1, 1, 64}, "221102221021"));
   EXPECT_NE(half.reason, Reason::Structural);
 }
 
 TEST(Evaluate, DegreesBeyondTheModel) {
-  const CostModel mixtral = makeCosts(mixtral8x22B(), decode(8192), h100());
+  CostModel mixtral = makeCosts(mixtral8x22B(), decode(8192), h100());
   expectStructural(mixtral, strategy({1, 16, 1, 64}, "201000221001"));
   EXPECT_EQ(*mixtral.structuralError({1, 16, 1, 64}),
             "ep 16 exceeds the number of experts 8");
 
-  const CostModel deepSeek = makeCosts(deepSeekV3(), decode(16384), h200());
+  CostModel deepSeek = makeCosts(deepSeekV3(), decode(16384), h200());
   const char *dims = "2221200210221200221111211";
   expectStructural(deepSeek, strategy({1, 1, 62, 64}, dims));
   EXPECT_EQ(*deepSeek.structuralError({1, 1, 62, 64}),
@@ -295,8 +293,8 @@ TEST(Evaluate, DeviceBudget) {
   Limits limits;
   limits.maxDevices = 63;
   limits.memoryBytes = limits.latencySeconds = 1e30;
-  const CostModel costs(makeModel(llama70B(), decode(8192)),
-                        std::make_shared<Roofline>(h100()), 0.1, limits);
+  CostModel costs(makeModel(llama70B(), decode(8192)),
+                  std::make_shared<Roofline>(h100()), 0.1, limits);
   expectStructural(costs, strategy({8, 1, 8, 512}, "221002101"));
   EXPECT_EQ(*costs.structuralError({8, 1, 8, 512}),
             "tp * ep * pp 64 exceeds the device limit 63");
@@ -304,9 +302,8 @@ TEST(Evaluate, DeviceBudget) {
 }
 
 TEST(Evaluate, MemoryComesBeforeTheSlo) {
-  const Evaluation found =
-      evaluate(makeCosts(gptMoe(60), decode(16384), h100()),
-               strategy({64, 4, 6, 64}, "222222122220"));
+  Evaluation found = evaluate(makeCosts(gptMoe(60), decode(16384), h100()),
+                              strategy({64, 4, 6, 64}, "222222122220"));
   EXPECT_GT(found.latencyMs, 50);
   EXPECT_EQ(found.reason, Reason::Memory);
 }
@@ -314,12 +311,12 @@ TEST(Evaluate, MemoryComesBeforeTheSlo) {
 TEST(Evaluate, OneTableForTiedEmbeddingsOfOneStage) {
   ModelConfig config = llama70B();
   config.tied = true;
-  const CostModel tied = makeCosts(config, decode(8192), h100());
-  const CostModel untied = makeCosts(llama70B(), decode(8192), h100());
-  const double table = 128256.0 * 8192 * 2 / 1e9;
+  CostModel tied = makeCosts(config, decode(8192), h100());
+  CostModel untied = makeCosts(llama70B(), decode(8192), h100());
+  double table = 128256.0 * 8192 * 2 / 1e9;
   auto saved = [&](int64_t pp, const std::string &embed,
                    const std::string &head) {
-    const Strategy s = strategy({4, 1, pp, 64}, embed + "2100210" + head);
+    Strategy s = strategy({4, 1, pp, 64}, embed + "2100210" + head);
     return evaluate(untied, s).memoryGb - evaluate(tied, s).memoryGb;
   };
   EXPECT_NEAR(saved(1, "0", "1"), table / 4, 1e-9);
@@ -331,13 +328,12 @@ TEST(Evaluate, OneTableForTiedEmbeddingsOfOneStage) {
 }
 
 TEST(Evaluate, EvenLoadsAreFaster) {
-  const Strategy s = strategy({4, 8, 1, 1024}, "201000221001");
+  Strategy s = strategy({4, 8, 1, 1024}, "201000221001");
   Limits limits;
   limits.memoryBytes = limits.latencySeconds = 1e30;
-  const CostModel even(makeModel(mixtral8x22B(), decode(8192)),
-                       std::make_shared<Roofline>(h100()), std::nullopt,
-                       limits);
-  const CostModel uneven = makeCosts(mixtral8x22B(), decode(8192), h100());
+  CostModel even(makeModel(mixtral8x22B(), decode(8192)),
+                 std::make_shared<Roofline>(h100()), std::nullopt, limits);
+  CostModel uneven = makeCosts(mixtral8x22B(), decode(8192), h100());
   EXPECT_LT(evaluate(even, s).latencyMs, evaluate(uneven, s).latencyMs);
 }
 

@@ -32,7 +32,7 @@ inline Tensor counts(std::vector<int64_t> shape, std::vector<int32_t> values) {
 inline Tensor rising(std::vector<int64_t> shape, float first) {
   Tensor tensor(Element::F32, std::move(shape));
   for (int64_t i = 0; i < tensor.size(); ++i)
-    tensor.floats().data()[i] = first + static_cast<float>(i);
+    tensor.floats().data()[i] = first + float(i);
   return tensor;
 }
 

@@ -44,8 +44,8 @@ std::optional<Error> runOps(Process &process, Turns &turns, int64_t program,
 }
 
 TEST(Turns, ProgramsGoOnAsPlanned) {
-  const std::vector<Turn> order = {{1, 0}, {0, 0}, {0, 1}, {1, 1}, {2, 0},
-                                   {1, 2}, {2, 1}, {0, 2}, {2, 2}};
+  std::vector<Turn> order = {{1, 0}, {0, 0}, {0, 1}, {1, 1}, {2, 0},
+                             {1, 2}, {2, 1}, {0, 2}, {2, 2}};
   for (bool marksLast : {false, true}) {
     ThreadWorld world({2});
     std::vector<std::vector<Turn>> done(2);

@@ -74,8 +74,7 @@ void add(Results &results, ErrorOr<Tensor> result) {
 Tensor uneven(std::vector<int64_t> shape, const Process &process) {
   Tensor tensor(Element::F32, std::move(shape));
   for (int64_t i = 0; i < tensor.size(); ++i)
-    tensor.floats().data()[i] =
-        1.0f / static_cast<float>(3 + 7 * process.rank() + i);
+    tensor.floats().data()[i] = 1.0f / float(3 + 7 * process.rank() + i);
   return tensor;
 }
 
@@ -104,8 +103,8 @@ TEST(MpiWorld, UnevenExchanges) {
     std::vector<int32_t> send, recv;
     int64_t rows = 0;
     for (int64_t i = 0; i < 8; ++i) {
-      send.push_back(static_cast<int32_t>((rank + i) % 3));
-      recv.push_back(static_cast<int32_t>((i + rank) % 3));
+      send.push_back(int32_t((rank + i) % 3));
+      recv.push_back(int32_t((i + rank) % 3));
       rows += send.back();
     }
     add(results,
@@ -249,7 +248,7 @@ int main(int argc, char **argv) {
   }
   int status = RUN_ALL_TESTS();
   if (status != 0 && world->rank() != 0)
-    std::fprintf(stderr, "rank %d failed\n", static_cast<int>(world->rank()));
+    std::fprintf(stderr, "rank %d failed\n", int(world->rank()));
   world.reset();
   return status;
 }

@@ -140,7 +140,7 @@ TEST(Machines, theExampleOfTheDocsIsTheFile) {
   ErrorOr<std::string> page = readFile(SHARDOPT_DOCS "/Machines.md", 1 << 20);
   ASSERT_TRUE(page) << page.error().message;
   std::string file = h100With("h100_sxm", "h100_sxm");
-  const size_t fitted = file.find(",\n  \"calibration\"");
+  size_t fitted = file.find(",\n  \"calibration\"");
   ASSERT_NE(fitted, std::string::npos);
   file.replace(fitted, std::string::npos, "\n}\n");
   EXPECT_NE(page->find("```json\n" + file + "```\n"), std::string::npos);
@@ -255,7 +255,7 @@ TEST(MachineLike, InheritsWhatIsNotSaid) {
           "domain": {"multicast_efficiency": null}})",
       "m.json");
   ASSERT_TRUE(mine) << mine.error().message;
-  const Machine h100 = shipped("h100_sxm");
+  Machine h100 = shipped("h100_sxm");
   EXPECT_EQ(mine->name, "mine");
   EXPECT_EQ(mine->bf16Flops, 500e12 * 0.75);
   EXPECT_FALSE(mine->fp8Flops);
@@ -272,7 +272,7 @@ TEST(MachineLike, InheritsWhatIsNotSaid) {
 }
 
 TEST(MachineLike, KeepsConstantsOfItsOwn) {
-  const Machine gb200 = shipped("gb200");
+  Machine gb200 = shipped("gb200");
   ASSERT_TRUE(gb200.calibration);
   EXPECT_EQ(gb200.calibration->like, "b200_sxm");
   for (const CalibratedGroup &group : gb200.calibration->groups)
@@ -281,7 +281,7 @@ TEST(MachineLike, KeepsConstantsOfItsOwn) {
                                      group.kernel.rfind("deepep", 0) != 0)
         << group.kernel;
   // And those that it inherits are passed on.
-  const Machine gb300 = shipped("gb300");
+  Machine gb300 = shipped("gb300");
   EXPECT_EQ(gb300.calibration->groups.size(), gb200.calibration->groups.size());
   EXPECT_EQ(gb300.calibration->like, "gb200");
   EXPECT_EQ(gb300.domainSize, 72);

@@ -32,7 +32,7 @@ ModelConfig cutTo(ModelConfig config, int64_t layers) {
 /// The Roofline of H100s, and a few layers of a model so that all cuts and dims
 /// can be tried.
 JointProblem smallProblem(const ModelConfig &config, const Degrees &degrees) {
-  const Machine machine = h100();
+  Machine machine = h100();
   return {makeModel(config, longDecode),
           std::make_shared<Roofline>(machine, CommModel::Fast),
           machine.expertSkew, machine.memoryCapacity, degrees};
@@ -41,7 +41,7 @@ JointProblem smallProblem(const ModelConfig &config, const Degrees &degrees) {
 std::vector<Dim> randomDims(const CostModel &costs, std::mt19937 &random) {
   std::vector<Dim> dims;
   for (const Node *node : costs.model().nodesByVariable()) {
-    const auto choices = node->op->choices();
+    auto choices = node->op->choices();
     dims.push_back(choices[random() % choices.size()].dim);
   }
   return dims;
@@ -79,12 +79,12 @@ TEST(JointPlan, IsNeverSlowerThanWhatIsOrderedAlone) {
         cutTo(qwen3Moe235B(), 2), cutTo(gptOss120B(), 2)})
     for (bool isRing : {false, true})
       for (int tries = 0; tries < 3; ++tries) {
-        const int64_t pp = 1 + int64_t(random() % 2);
+        int64_t pp = 1 + int64_t(random() % 2);
         JointProblem problem = smallProblem(
             config, {2 << random() % 2, config.experts ? 4 : 1, pp, 8 * pp});
-        const CostModel costs = makeCosts(config, longDecode, h100());
+        CostModel costs = makeCosts(config, longDecode, h100());
         problem.dims = randomDims(costs, random);
-        const Strategy given{problem.degrees, problem.dims};
+        Strategy given{problem.degrees, problem.dims};
         JointOptions options;
         options.rounds = 1;
         options.mostMoves = 1;
@@ -95,7 +95,7 @@ TEST(JointPlan, IsNeverSlowerThanWhatIsOrderedAlone) {
           continue; // these dims do not fit
         ++compared;
         EXPECT_EQ(plan->sequential.strategy, given);
-        const auto [planned, contended] = orderedAlone(costs, given, options);
+        auto [planned, contended] = orderedAlone(costs, given, options);
         EXPECT_EQ(plan->sequential.planned, planned);
         EXPECT_EQ(plan->sequential.contended, contended);
         EXPECT_LE(plan->joint.planned, planned);
@@ -110,7 +110,7 @@ TEST(JointPlan, IsNeverSlowerThanWhatIsOrderedAlone) {
 }
 
 TEST(JointPlan, LiesBetweenTheOptimumOrderedAndTheBound) {
-  const ModelConfig moe = gptMoe(5), dense = cutTo(llama70B(), 6);
+  ModelConfig moe = gptMoe(5), dense = cutTo(llama70B(), 6);
   for (const JointProblem &problem :
        {smallProblem(moe, {4, 4, 2, 64}), smallProblem(dense, {4, 1, 3, 48}),
         smallProblem(dense, {8, 1, 1, 16})}) {
@@ -126,8 +126,7 @@ TEST(JointPlan, LiesBetweenTheOptimumOrderedAndTheBound) {
 }
 
 TEST(JointPlan, OfARingHasOneOfItsMicroBatches) {
-  const JointProblem problem =
-      smallProblem(cutTo(llama70B(), 3), {4, 1, 2, 64});
+  JointProblem problem = smallProblem(cutTo(llama70B(), 3), {4, 1, 2, 64});
   JointOptions options;
   options.rounds = 1;
   options.mostMoves = 1;
@@ -144,13 +143,13 @@ TEST(JointPlan, OfARingHasOneOfItsMicroBatches) {
 
 TEST(JointPlan, NoPlanUndercutsTheBound) {
   ModelConfig moe = gptMoe(4);
-  const JointProblem problem = smallProblem(moe, {4, 2, 2, 32});
+  JointProblem problem = smallProblem(moe, {4, 2, 2, 32});
   JointOptions options;
   options.chunks = {2};
   options.rounds = 2;
   ErrorOr<JointPlan> plan = planJointly(problem, options);
   ASSERT_TRUE(plan) << plan.error().message;
-  const CostModel costs = makeCosts(moe, longDecode, h100());
+  CostModel costs = makeCosts(moe, longDecode, h100());
   std::mt19937 random(4);
   // No bound of theirs is asked for, which is what takes long.
   OrderOptions found;
@@ -169,7 +168,7 @@ TEST(JointPlan, NoPlanUndercutsTheBound) {
 
 TEST(JointPlan, SaysWhatDoesNotFit) {
   JointProblem problem = smallProblem(llama70B(), {1, 1, 2, 64});
-  const CostModel costs = makeCosts(llama70B(), longDecode, h100());
+  CostModel costs = makeCosts(llama70B(), longDecode, h100());
   problem.dims.assign(costs.model().numVariables(), Dim::Zero);
   ErrorOr<JointPlan> plan = planJointly(problem, {});
   ASSERT_FALSE(plan);

@@ -62,10 +62,10 @@ OrderOptions quick(std::vector<int64_t> chunks, bool reorders = false) {
 TEST(Ordering, AStageTakesWhatTheBreakdownSays) {
   std::mt19937 random(1);
   for (const Case &test : cases()) {
-    const CostModel costs = makeCosts(test.config, test.workload, h100());
+    CostModel costs = makeCosts(test.config, test.workload, h100());
     for (int i = 0; i < 5; ++i) {
-      const Strategy strategy = randomStrategy(costs, random);
-      const Breakdown expected = breakdown(costs, strategy);
+      Strategy strategy = randomStrategy(costs, random);
+      Breakdown expected = breakdown(costs, strategy);
       ErrorOr<StepGraph> step = makeStepGraph(costs, strategy, {});
       ASSERT_TRUE(step) << step.error().message;
       std::vector<double> ms(size_t(strategy.degrees.pp)), bytes(ms);
@@ -73,7 +73,7 @@ TEST(Ordering, AStageTakesWhatTheBreakdownSays) {
         ms[op.stage] += double(op.times[0]) / 1e6;
         bytes[op.stage] += double(op.parameterBytes);
       }
-      const double rounding = 1e-6 * double(step->graph.ops.size());
+      double rounding = 1e-6 * double(step->graph.ops.size());
       for (size_t stage = 0; stage < ms.size(); ++stage)
         EXPECT_NEAR(ms[stage], expected.stageMs[stage], rounding);
       EXPECT_NEAR(*std::max_element(bytes.begin(), bytes.end()) / 1e9,
@@ -86,14 +86,14 @@ TEST(Ordering, AStageTakesWhatTheBreakdownSays) {
 TEST(Ordering, TheEventSimulatorReplaysThePlan) {
   std::mt19937 random(2);
   for (const Case &test : cases()) {
-    const CostModel costs = makeCosts(test.config, test.workload, h100());
+    CostModel costs = makeCosts(test.config, test.workload, h100());
     for (bool reorders : {false, true}) {
-      const Strategy strategy = randomStrategy(costs, random);
+      Strategy strategy = randomStrategy(costs, random);
       auto steps = orderStep(costs, strategy, quick({1, 2}, reorders));
       ASSERT_TRUE(steps) << steps.error().message;
       for (const OrderedStep &step : *steps) {
         EXPECT_EQ(step.replayed, step.result.verdict.makespan);
-        const Replay again = replay(step.instance, *step.result.schedule, 0);
+        Replay again = replay(step.instance, *step.result.schedule, 0);
         for (int32_t op = 0; op < step.instance.numOps(); ++op)
           EXPECT_EQ(again.ends[op],
                     double(step.result.schedule->end(step.instance, op)));
@@ -109,7 +109,7 @@ TEST(Ordering, TheEventSimulatorReplaysThePlan) {
 TEST(Ordering, NoBackendIsWorseThanTheProgram) {
   std::mt19937 random(8);
   for (const Case &test : cases()) {
-    const CostModel costs = makeCosts(test.config, test.workload, h100());
+    CostModel costs = makeCosts(test.config, test.workload, h100());
     OrderOptions options = quick({1, 2});
     options.solver.backend = "rules";
     auto steps = orderStep(costs, randomStrategy(costs, random), options);
@@ -122,7 +122,7 @@ TEST(Ordering, NoBackendIsWorseThanTheProgram) {
 }
 
 TEST(Ordering, WithoutReorderingAChunkFollowsItsProgram) {
-  const CostModel costs = makeCosts(deepSeekV3(), decode, h100());
+  CostModel costs = makeCosts(deepSeekV3(), decode, h100());
   std::mt19937 random(5);
   auto steps = orderStep(costs, randomStrategy(costs, random), quick({2}));
   ASSERT_TRUE(steps) << steps.error().message;
@@ -140,8 +140,8 @@ TEST(Ordering, WithoutReorderingAChunkFollowsItsProgram) {
 TEST(Ordering, AFewLongOperatorsAreBoundedSoon) {
   ModelConfig config = llama70B();
   config.layers = 3;
-  const CostModel costs = makeCosts(config, prefill, h100());
-  const Strategy plan =
+  CostModel costs = makeCosts(config, prefill, h100());
+  Strategy plan =
       strategy({8, 1, 3, 12}, std::string(costs.model().numVariables(), '0'));
   OrderOptions options = quick({1});
   options.solver.rounds = 64;
@@ -154,8 +154,8 @@ TEST(Ordering, AFewLongOperatorsAreBoundedSoon) {
 }
 
 TEST(Ordering, OverlapsTwoChunksWhereThatPays) {
-  const CostModel costs = makeCosts(deepSeekV3(), prefill, h100());
-  const Strategy plan =
+  CostModel costs = makeCosts(deepSeekV3(), prefill, h100());
+  Strategy plan =
       strategy({8, 8, 1, 64}, std::string(costs.model().numVariables(), '0'));
   auto steps = orderStep(costs, plan, quick({1, 2}));
   ASSERT_TRUE(steps) << steps.error().message;
@@ -179,13 +179,13 @@ TEST(Ordering, StagesOnUnlikeMachines) {
   slow.memoryBandwidth /= 2;
   slow.memoryCapacity *= 2;
   for (const Case &test : cases()) {
-    const CostModel costs = makeCosts(test.config, test.workload, h100());
+    CostModel costs = makeCosts(test.config, test.workload, h100());
     Strategy strategy = randomStrategy(costs, random);
     strategy.degrees = {8, 8, 3, 3 * 64};
     if (breakdown(costs, strategy).ops.empty())
       continue;
-    const double room = 1e15; // of which cuts fit is another test's
-    const std::vector<StageKind> kinds = {
+    double room = 1e15; // of which cuts fit is another test's
+    std::vector<StageKind> kinds = {
         {"h100", std::make_shared<Roofline>(h100(), CommModel::Fast), room, 2},
         {"half", std::make_shared<Roofline>(slow, CommModel::Fast), room, 1}};
     ErrorOr<UnlikeStages> plan = planUnlikeStages(costs, strategy, kinds);
@@ -201,7 +201,7 @@ TEST(Ordering, StagesOnUnlikeMachines) {
       ErrorOr<StepGraph> step = makeStepGraph(costs, given, options);
       return step ? serialLoads(*step, 3) : std::vector<int64_t>();
     };
-    const std::vector<int64_t> loads = loadsOf(plan->kinds, plan->cut);
+    std::vector<int64_t> loads = loadsOf(plan->kinds, plan->cut);
     ASSERT_EQ(loads.size(), 3u);
     for (size_t s = 0; s < 3; ++s)
       EXPECT_NEAR(double(loads[s]), double(plan->loads[s]), 2);
@@ -218,7 +218,7 @@ TEST(Ordering, StagesOnUnlikeMachines) {
           cut.layers[0] += a;
           cut.layers[1] += b - a;
           cut.layers[2] -= b;
-          const std::vector<int64_t> other = loadsOf(row, cut);
+          std::vector<int64_t> other = loadsOf(row, cut);
           if (!other.empty())
             EXPECT_GE(*std::max_element(other.begin(), other.end()) + 2,
                       plan->bottleneck);
@@ -227,24 +227,24 @@ TEST(Ordering, StagesOnUnlikeMachines) {
 }
 
 TEST(Ordering, UnlikeMachinesHoldWhatFits) {
-  const CostModel costs = makeCosts(llama70B(), decode, h100());
+  CostModel costs = makeCosts(llama70B(), decode, h100());
   std::mt19937 random(7);
   Strategy strategy = randomStrategy(costs, random);
   strategy.degrees = {8, 1, 2, 64};
-  const auto time = std::make_shared<Roofline>(h100(), CommModel::Fast);
+  auto time = std::make_shared<Roofline>(h100(), CommModel::Fast);
   auto plan = [&](double first, double second) {
     return planUnlikeStages(costs, strategy,
                             {{"a", time, first, 1}, {"b", time, second, 1}});
   };
   ErrorOr<UnlikeStages> whole = plan(1e15, 1e15);
   ASSERT_TRUE(whole) << whole.error().message;
-  const double bytes = (breakdown(costs, strategy).memory.weightsGb +
-                        breakdown(costs, strategy).memory.kvCacheGb) *
-                       1e9;
+  double bytes = (breakdown(costs, strategy).memory.weightsGb +
+                  breakdown(costs, strategy).memory.kvCacheGb) *
+                 1e9;
   // Little memory keeps most layers from one of them.
   ErrorOr<UnlikeStages> narrow = plan(bytes / 4, 4 * bytes);
   ASSERT_TRUE(narrow) << narrow.error().message;
-  const size_t small = narrow->kinds[0] == 0 ? 0 : 1;
+  size_t small = narrow->kinds[0] == 0 ? 0 : 1;
   EXPECT_LT(narrow->cut.layers[small], 20);
   EXPECT_GT(narrow->bottleneck, whole->bottleneck);
   EXPECT_FALSE(narrow->even);
@@ -260,7 +260,7 @@ TEST(Ordering, UnlikeMachinesHoldWhatFits) {
 }
 
 TEST(Ordering, SaysWhatIsWrong) {
-  const CostModel costs = makeCosts(llama70B(), decode, h100());
+  CostModel costs = makeCosts(llama70B(), decode, h100());
   std::mt19937 random(3);
   Strategy plan = randomStrategy(costs, random);
   plan.degrees.batch = plan.degrees.pp = 1;

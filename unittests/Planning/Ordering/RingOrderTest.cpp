@@ -51,9 +51,9 @@ TEST(RingOrder, ASerialRingIsTheCostModel) {
        {withLayers(deepSeekV3(), 5), withLayers(llama70B(), 7)})
     for (Degrees degrees : {Degrees{2, 1, 3, 48}, Degrees{4, 1, 2, 7},
                             Degrees{2, 1, 4, 2}, Degrees{8, 1, 1, 16}}) {
-      const CostModel costs = makeCosts(config, tokens, h100());
-      const Strategy any = plain(costs, degrees);
-      const int64_t inFlight = costs.context(degrees).microBatches;
+      CostModel costs = makeCosts(config, tokens, h100());
+      Strategy any = plain(costs, degrees);
+      int64_t inFlight = costs.context(degrees).microBatches;
       auto rings = orderRings(costs, any, lists({inFlight}, {1}));
       ASSERT_TRUE(rings) << rings.error().message;
       const OrderedRing &ring = rings->front();
@@ -66,8 +66,7 @@ TEST(RingOrder, ASerialRingIsTheCostModel) {
 }
 
 TEST(RingOrder, TheEventSimulatorReplaysTurns) {
-  const CostModel costs =
-      makeCosts(withLayers(deepSeekV3(), 5), tokens, h100());
+  CostModel costs = makeCosts(withLayers(deepSeekV3(), 5), tokens, h100());
   for (Degrees degrees : {Degrees{2, 4, 3, 192}, Degrees{1, 8, 1, 512}})
     for (bool reorders : {false, true}) {
       RingOptions options = lists({1, 2, 3, 5}, {1, 2});
@@ -78,9 +77,9 @@ TEST(RingOrder, TheEventSimulatorReplaysTurns) {
       EXPECT_EQ(rings->size(), 8u);
       for (const OrderedRing &ring : *rings) {
         EXPECT_EQ(ring.replayed, ring.turn.period);
-        const Replay again = replayTurn(ring.frame, ring.turn, 0);
-        const schedule::Schedule planned{ring.frame.instance.placement(),
-                                         ring.turn.starts};
+        Replay again = replayTurn(ring.frame, ring.turn, 0);
+        schedule::Schedule planned{ring.frame.instance.placement(),
+                                   ring.turn.starts};
         for (int32_t op = 0; op < ring.frame.instance.numOps(); ++op)
           ASSERT_EQ(again.ends[op],
                     double(planned.end(ring.frame.instance, op)));
@@ -108,30 +107,29 @@ Choice choose(const CostModel &costs, const Degrees &degrees,
 TEST(RingOrder, TwoBatchesOverlapWhereThatPays) {
   RingOptions halves = lists({1}, {1, 2});
   halves.prunes = false;
-  const CostModel costs =
-      makeCosts(withLayers(deepSeekV3(), 6), tokens, h100());
+  CostModel costs = makeCosts(withLayers(deepSeekV3(), 6), tokens, h100());
   // As much to send as to compute: one half sends while the other computes.
-  const Choice large = choose(costs, {1, 16, 1, 16384}, halves);
+  Choice large = choose(costs, {1, 16, 1, 16384}, halves);
   EXPECT_EQ(large.chunks, 2);
   EXPECT_GT(large.gain, 0.2);
   // Both halves would read all experts.
   EXPECT_EQ(choose(costs, {1, 16, 1, 64}, halves).chunks, 1);
   // Nothing to send.
-  const CostModel dense = makeCosts(withLayers(llama70B(), 3), tokens, h100());
+  CostModel dense = makeCosts(withLayers(llama70B(), 3), tokens, h100());
   EXPECT_EQ(choose(dense, {1, 1, 1, 4096}, halves).chunks, 1);
 }
 
 TEST(RingOrder, AsManyMicroBatchesAsPay) {
   RingOptions options = lists({1, 2, 3, 4}, {1});
   options.prunes = false;
-  const CostModel dense = makeCosts(withLayers(llama70B(), 3), tokens, h100());
+  CostModel dense = makeCosts(withLayers(llama70B(), 3), tokens, h100());
   // One for each stage, which the head makes uneven: the third would wait.
   EXPECT_EQ(choose(dense, {4, 1, 3, 8}, options).inFlight, 2);
   EXPECT_EQ(choose(dense, {4, 1, 2, 8}, options).inFlight, 2);
   // Many sequences: a micro-batch more than stages hides what is sent.
   EXPECT_EQ(choose(dense, {4, 1, 2, 512}, options).inFlight, 3);
   // Few of them: two micro-batches would read all weights twice.
-  const CostModel moe = makeCosts(withLayers(gptMoe(6), 6), tokens, h100());
+  CostModel moe = makeCosts(withLayers(gptMoe(6), 6), tokens, h100());
   EXPECT_EQ(choose(moe, {4, 4, 2, 16}, options).inFlight, 1);
 }
 
@@ -142,8 +140,8 @@ TEST(RingOrder, ChoosesWhatEnumerationDoes) {
        {withLayers(deepSeekV3(), 2), withLayers(llama70B(), 3)})
     for (int64_t pp : {1, 2})
       for (int64_t batch : {8, 1536}) {
-        const Degrees degrees = {2, config.experts ? 4 : 1, pp, batch};
-        const CostModel costs = makeCosts(config, tokens, h100());
+        Degrees degrees = {2, config.experts ? 4 : 1, pp, batch};
+        CostModel costs = makeCosts(config, tokens, h100());
         RingOptions options = lists({1, 2, 3, 4}, {1, 2});
         auto some = orderRings(costs, plain(costs, degrees), options);
         options.prunes = false;
@@ -160,8 +158,7 @@ TEST(RingOrder, ChoosesWhatEnumerationDoes) {
 }
 
 TEST(RingOrder, AStopLeavesAnAnswer) {
-  const CostModel costs =
-      makeCosts(withLayers(deepSeekV3(), 5), tokens, h100());
+  CostModel costs = makeCosts(withLayers(deepSeekV3(), 5), tokens, h100());
   StopToken stop;
   stop.request(15);
   RingOptions options = lists({2, 3, 5}, {1, 2});
@@ -175,14 +172,14 @@ TEST(RingOrder, AStopLeavesAnAnswer) {
 }
 
 TEST(RingOrder, SaysWhatIsNoRing) {
-  const Degrees degrees = {2, 1, 2, 3};
-  const CostModel costs = makeCosts(withLayers(llama70B(), 4), tokens, h100());
+  Degrees degrees = {2, 1, 2, 3};
+  CostModel costs = makeCosts(withLayers(llama70B(), 4), tokens, h100());
   auto many = orderRings(costs, plain(costs, degrees), lists({4}, {1}));
   ASSERT_FALSE(many);
   EXPECT_EQ(many.error().message,
             "a data-parallel rank has 3 sequences, expected at most as many "
             "micro-batches, found 4");
-  const CostModel prompts =
+  CostModel prompts =
       makeCosts(withLayers(llama70B(), 4), {Phase::Prefill, 2048}, h100());
   auto none = orderRings(prompts, plain(prompts, degrees), lists({1}, {1}));
   ASSERT_FALSE(none);

@@ -298,7 +298,7 @@ TEST_F(HistoryNetworkTest, UpdatesAsStableBaselines3Does) {
   logProbs = numbersOf(given["log_probs"]);
   returns = numbersOf(given["rewards"]);
   for (json::Value action : given["actions"].elements())
-    actions.push_back(static_cast<uint32_t>(action.integer()));
+    actions.push_back(uint32_t(action.integer()));
   advantages = oneStepAdvantages(returns, numbersOf(given["values"]));
   normalise(advantages);
   HistoryRollout steps{observations, actions, logProbs, advantages, returns};

@@ -85,7 +85,7 @@ TEST_P(LearnedSearcher, AsksOverDegreesOfEnginesForWhatIsLegal) {
   SpaceRequest open = request();
   open.kind = SpaceKind::Serving;
   open.mostSequences = 32;
-  const StrategySpace serving = makeSpace(6, open);
+  StrategySpace serving = makeSpace(6, open);
   ToyContext over{serving, simulator, simulator.objective(), 11, 200};
   over.options = context.options;
   std::vector<Strategy> asked = trajectory(GetParam(), over);

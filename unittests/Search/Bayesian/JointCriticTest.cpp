@@ -110,12 +110,12 @@ TEST_F(Tables, ChangeIsTheDifferenceOfPredictions) {
   DimTables tables = random(3);
   Rng rng(4);
   for (int i = 0; i < 50; ++i) {
-    const DimIndices dims = draw(rng);
+    DimIndices dims = draw(rng);
     DimIndices other = dims;
-    const size_t op = rng.below(9);
+    size_t op = rng.below(9);
     other[op] = uint8_t(rng.below(3));
-    const Channels before = tables.predict(dims), after = tables.predict(other);
-    const Channels change = tables.change(dims, op, other[op]);
+    Channels before = tables.predict(dims), after = tables.predict(other);
+    Channels change = tables.change(dims, op, other[op]);
     for (size_t c = 0; c < numChannels; ++c)
       EXPECT_NEAR(change[c], after[c] - before[c], 1e-4);
   }
@@ -126,8 +126,8 @@ TEST_F(Tables, NoSingleChangeImprovesWhereADescentEnds) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
     DimTables tables = random(seed);
     DimIndices dims = draw(rng);
-    const double start = tables.score(dims);
-    const double end = tables.descend(dims);
+    double start = tables.score(dims);
+    double end = tables.descend(dims);
     EXPECT_GE(end, start);
     EXPECT_NEAR(tables.score(dims), end, 1e-3);
     for (size_t op = 0; op < 9; ++op)
@@ -146,7 +146,7 @@ TEST_F(Tables, ADescentLeavesPinnedOpsAlone) {
   std::vector<bool> pinned(9);
   pinned[2] = pinned[7] = true;
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    const DimIndices start = draw(rng);
+    DimIndices start = draw(rng);
     DimIndices dims = start;
     random(seed).descendFar(dims, 5, rng, pinned);
     EXPECT_EQ(dims[2], start[2]);
@@ -164,7 +164,7 @@ protected:
   /// Tells a critic `n` uniform strategies.
   void tell(JointCritic &critic, size_t n) {
     for (size_t i = 0; i < n; ++i) {
-      const Point point = space.sample(rng);
+      Point point = space.sample(rng);
       critic.tell(point, simulator.evaluate(space.strategyAt(point)));
       told.push_back(point);
     }
@@ -182,9 +182,8 @@ protected:
     Rng others(99);
     double sum = 0;
     for (int i = 0; i < 100; ++i) {
-      const Point point = space.sample(others);
-      const double difference =
-          predicted(critic, point) - actual(critic, point);
+      Point point = space.sample(others);
+      double difference = predicted(critic, point) - actual(critic, point);
       sum += difference * difference / 100;
     }
     return std::sqrt(sum);
@@ -208,7 +207,7 @@ TEST_F(Joint, RemembersWhatItWasTold) {
 TEST_F(Joint, LearnsFromEveryTuple) {
   JointCritic critic(space, objective);
   tell(critic, 40);
-  const double early = error(critic);
+  double early = error(critic);
   tell(critic, 400);
   EXPECT_LT(error(critic), .7 * early);
 }
@@ -228,8 +227,8 @@ TEST_F(Joint, KeepsTheBestOfManySamples) {
 TEST_F(Joint, ForgetsWhatItBelieved) {
   JointCritic critic(space, objective);
   tell(critic, 60);
-  const Point point = space.sample(rng);
-  const double before = predicted(critic, point);
+  Point point = space.sample(rng);
+  double before = predicted(critic, point);
   critic.fit({space.sample(rng), point});
   EXPECT_NEAR(predicted(critic, point), before, .05);
   critic.fit({});
@@ -241,7 +240,7 @@ TEST_F(Joint, AvoidsWhatHasNoMetrics) {
   tell(critic, 60);
   Evaluation refused;
   Point point = space.sample(rng);
-  const double before = predicted(critic, point);
+  double before = predicted(critic, point);
   critic.tell(point, refused);
   critic.fit({});
   EXPECT_LT(predicted(critic, point), before - 5);
@@ -254,7 +253,7 @@ TEST_F(Joint, AvoidsWhatHasNoMetrics) {
 TEST_F(Joint, NichesKeepValidAndInvalidElitesApart) {
   Niches niches(space, rng);
   EXPECT_EQ(niches.size(), space.degreeTuples().size());
-  const Point point = space.sample(rng);
+  Point point = space.sample(rng);
   Evaluation valid{true, Reason::None, 1, 1, 1}, over = valid;
   over.valid = false;
   over.reason = Reason::Memory;
@@ -269,13 +268,13 @@ TEST_F(Joint, NichesKeepValidAndInvalidElitesApart) {
 
 TEST_F(Joint, NichesLoseTheirPromiseWithoutGains) {
   Niches niches(space, rng);
-  const Point point = space.sample(rng);
-  const Evaluation valid{true, Reason::None, 1, 1, 1};
+  Point point = space.sample(rng);
+  Evaluation valid{true, Reason::None, 1, 1, 1};
   niches.tell(point, valid, 1);
   const Niche &niche = niches[niches.find(point)];
   EXPECT_EQ(niche.promise(), 1);
   niches.tell(point, valid, .5);
-  const double stale = niche.promise();
+  double stale = niche.promise();
   EXPECT_LT(stale, 1);
   niches.tell(point, valid, 1.1);
   EXPECT_EQ(niche.promise(), 1.1);
@@ -284,10 +283,10 @@ TEST_F(Joint, NichesLoseTheirPromiseWithoutGains) {
 
 TEST_F(Joint, NichesDrawEveryValueOfADegree) {
   Niches niches(space, rng);
-  const Evaluation valid{true, Reason::None, 1, 1, 1};
+  Evaluation valid{true, Reason::None, 1, 1, 1};
   for (size_t i = 0; i < niches.size(); ++i)
     niches.tell(niches[i].degrees, valid, -double(i));
-  const std::vector<size_t> ranked = niches.ranked();
+  std::vector<size_t> ranked = niches.ranked();
   std::vector<size_t> drawn(space.domainSize(0));
   for (int i = 0; i < 1000; ++i)
     ++drawn[niches[niches.drawParent(ranked, rng)].degrees[0]];

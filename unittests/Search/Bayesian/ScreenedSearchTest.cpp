@@ -105,7 +105,7 @@ TEST_F(Surrogate, AsksForNothingHopeless) {
 
 /// One tuple in thousands is left: uniform draws do not find it.
 TEST_F(Surrogate, FindsTheOnlyHopefulDegrees) {
-  const Degrees only{64, 16, 8, 8192};
+  Degrees only{64, 16, 8, 8192};
   context.isHopeless = [&](const Degrees &degrees) {
     return !(degrees == only);
   };

@@ -243,7 +243,7 @@ TEST(ExternalSimulator, StopEndsAWait) {
 }
 
 TEST(ExternalSimulator, StopStartsNoWorker) {
-  const std::string file =
+  std::string file =
       ::testing::TempDir() + "/starts-" + std::to_string(::getpid());
   ::unlink(file.c_str());
   StopToken stop;

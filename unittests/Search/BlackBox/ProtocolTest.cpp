@@ -152,7 +152,7 @@ TEST(Protocol, WrongRequestsAreRefusedUnderTheirId) {
   EXPECT_EQ(refusal(R"({"tp": 0})"),
             "line: /strategy/tp: expected an integer from 1 to " +
                 std::to_string(maxDegree) + ", found 0");
-  const std::string degrees = R"({"tp": 1, "ep": 1, "pp": 1, "batch": 1, )";
+  std::string degrees = R"({"tp": 1, "ep": 1, "pp": 1, "batch": 1, )";
   EXPECT_EQ(refusal(degrees + R"("dims": [0]})"),
             "line: /strategy/dims: expected 2 dims, one an op, found 1");
   EXPECT_EQ(refusal(degrees + R"("dims": {"embed": 0}})"),
@@ -233,8 +233,7 @@ TEST(Protocol, AnswersOutOfStepAreNonsense) {
 }
 
 TEST(Protocol, BadAnswersInStep) {
-  const std::string metrics =
-      R"("throughput": 1, "tpot_ms": 2, "memory_gb": 3)";
+  std::string metrics = R"("throughput": 1, "tpot_ms": 2, "memory_gb": 3)";
   for (
       const std::string &rest :
       {std::string(R"("valid": true)"),

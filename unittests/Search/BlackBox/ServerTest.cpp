@@ -41,7 +41,7 @@ public:
   }
 
 private:
-  const std::vector<std::string> ops = {"op"};
+  std::vector<std::string> ops = {"op"};
 };
 
 } // namespace

@@ -77,14 +77,14 @@ TEST(FurtherDegree, IsCheckedAndListedLikeTheOthers) {
 }
 
 TEST(FurtherDegree, IsNoVariableUnlessItIsAskedFor) {
-  const StrategySpace closed = space({});
+  StrategySpace closed = space({});
   EXPECT_EQ(closed.firstDim(), 4u);
   EXPECT_TRUE(closed.contains(strategy(4)));
   EXPECT_FALSE(closed.contains(strategy(2)));
 
   SpaceRequest request;
   request.lists[Degree::Copies] = {1, 2};
-  const StrategySpace listed = space(request);
+  StrategySpace listed = space(request);
   EXPECT_EQ(listed.firstDim(), 5u);
   EXPECT_EQ(listed.variableName(0), "copies");
   EXPECT_FALSE(listed.contains(strategy(4)));
@@ -101,14 +101,14 @@ TEST(FurtherDegree, IsDrawnAndRepairedWithTheOthers) {
   SpaceRequest request;
   request.lists[Degree::Copies] = {1, 2, 4};
   request.devices = 64;
-  const StrategySpace open = space(request);
+  StrategySpace open = space(request);
   Rng rng(1);
   for (int i = 0; i < 200; ++i) {
     Point point = open.sample(rng);
     EXPECT_TRUE(open.contains(open.strategyAt(point)));
     for (size_t variable = 0; variable < open.batch(); ++variable)
       point[variable] = rng.below(open.domainSize(variable));
-    const uint32_t kept = point[1];
+    uint32_t kept = point[1];
     open.repair(point, 1, rng);
     EXPECT_TRUE(open.fits(point));
     EXPECT_EQ(point[1], kept);

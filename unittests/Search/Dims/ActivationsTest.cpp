@@ -55,7 +55,7 @@ public:
     if (bytes.empty())
       return 0;
     const OperandRule &rule = op.rule.operands[i];
-    const ValueId v = op.node.operands[i], root = index.values[v].root;
+    ValueId v = op.node.operands[i], root = index.values[v].root;
     for (ValueId value : {v, root}) {
       Life &life = lives[value];
       life.rows = std::max(life.rows, rule.rows);
@@ -69,7 +69,7 @@ public:
   }
   int run(const WalkedOp &op) {
     for (unsigned i = 0; i < op.incoming.size(); ++i) {
-      const ValueId v = op.node.operands[i], root = index.values[v].root;
+      ValueId v = op.node.operands[i], root = index.values[v].root;
       if (op.rule.operands[i].copy == OperandRule::Copy::Whole &&
           !bytes.empty())
         for (ValueId value : {v, root})
@@ -84,10 +84,10 @@ public:
     bytes.push_back(0);
     for (ValueId v = 0; v < lives.size(); ++v) {
       Life &life = lives[v];
-      const ValueId root = index.values[v].root;
-      const size_t now = bytes.size() - 1;
-      const bool isLive = life.made <= now && now <= life.last &&
-                          (root == v || now > lives[root].last);
+      ValueId root = index.values[v].root;
+      size_t now = bytes.size() - 1;
+      bool isLive = life.made <= now && now <= life.last &&
+                    (root == v || now > lives[root].last);
       if (isLive)
         held.back().push_back({v, LayoutSet(life.copies | life.during)});
       life.during = 0;
@@ -147,13 +147,13 @@ std::vector<double> naiveActivations(const CostModel &costs,
                                      const Degrees &degrees,
                                      const std::vector<Dim> &dims) {
   std::vector<double> all;
-  const Strategy strategy{degrees, dims};
+  Strategy strategy{degrees, dims};
   for (unsigned body = 0; body < costs.model().bodies.size(); ++body) {
     NaiveActivations naive(costs, body);
     LayerWalk<int> walk(costs, strategy);
     for (const LayerKind &kind : costs.layers().kinds())
       if (kind.body == body) {
-        const Context context = costs.context(degrees, kind);
+        Context context = costs.context(degrees, kind);
         EXPECT_TRUE(walk.walk(body, context, 0, naive));
         for (double bytes : naive.total(context))
           all.push_back(bytes);
@@ -165,26 +165,24 @@ std::vector<double> naiveActivations(const CostModel &costs,
 
 void expectSameActivations(const ModelConfig &config,
                            const Workload &workload) {
-  const CostModel costs = makeCosts(config, workload, h100());
+  CostModel costs = makeCosts(config, workload, h100());
   std::mt19937 random(23);
   int numCompared = 0;
   for (int i = 0; i < 8; ++i) {
-    const Degrees degrees = {int64_t{1} << random() % 4,
-                             int64_t{1} << random() % 3, 1,
-                             int64_t{1} << (3 + random() % 6)};
-    const std::vector<DimSet> domains(costs.model().numVariables(), 7);
-    const StrategyGraph graph(costs, degrees, domains);
-    const Activations activations = activationsOf(graph);
+    Degrees degrees = {int64_t{1} << random() % 4, int64_t{1} << random() % 3,
+                       1, int64_t{1} << (3 + random() % 6)};
+    std::vector<DimSet> domains(costs.model().numVariables(), 7);
+    StrategyGraph graph(costs, degrees, domains);
+    Activations activations = activationsOf(graph);
     for (int k = 0; k < 60; ++k) {
       std::vector<Dim> dims;
       for (size_t v = 0; v < domains.size(); ++v)
         dims.push_back(Dim(random() % 3));
-      const std::optional<Choice> choice = graph.follow(dims);
+      std::optional<Choice> choice = graph.follow(dims);
       if (!choice)
         continue;
-      const std::vector<double> found = activationsUnder(activations, *choice);
-      const std::vector<double> expected =
-          naiveActivations(costs, degrees, dims);
+      std::vector<double> found = activationsUnder(activations, *choice);
+      std::vector<double> expected = naiveActivations(costs, degrees, dims);
       ASSERT_EQ(found.size(), expected.size());
       double peak = 0;
       for (size_t moment = 0; moment < found.size(); ++moment) {
@@ -197,10 +195,10 @@ void expectSameActivations(const ModelConfig &config,
       for (double room : {0.99, 1.01}) {
         Aim aim{std::vector<double>(graph.stages().size(), 1), {}};
         aim.activationBytes = room * peak;
-        const ScaledProblem scaled = makeProblem(graph, aim);
+        ScaledProblem scaled = makeProblem(graph, aim);
         ASSERT_FALSE(scaled.problem.check());
         EXPECT_EQ(scaled.resources.size(), activations.moments.size());
-        const auto verdict =
+        auto verdict =
             solve::verify(scaled.problem, scaled.solutionOf(*choice));
         ASSERT_TRUE(verdict);
         EXPECT_EQ(verdict->feasible, room > 1);
@@ -211,7 +209,7 @@ void expectSameActivations(const ModelConfig &config,
 }
 
 TEST(Activations, AreWhatAWalkThroughTheLayerHolds) {
-  const Workload decode{Phase::Decode, 16384}, prefill{Phase::Prefill, 2048};
+  Workload decode{Phase::Decode, 16384}, prefill{Phase::Prefill, 2048};
   expectSameActivations(llama70B(), decode);
   expectSameActivations(mixtral8x22B(), decode);
   expectSameActivations(deepSeekV3(), decode);
@@ -221,15 +219,15 @@ TEST(Activations, AreWhatAWalkThroughTheLayerHolds) {
 
 /// One device, two values at a time and both in bytes that anyone can count.
 TEST(Activations, OfOneDeviceAreWholeValues) {
-  const CostModel costs = makeCosts(llama70B(), {Phase::Decode, 1024}, h100());
-  const Degrees degrees{1, 1, 1, 16};
-  const StrategyGraph graph(
-      costs, degrees, std::vector<DimSet>(costs.model().numVariables(), 7));
-  const Activations activations = activationsOf(graph);
+  CostModel costs = makeCosts(llama70B(), {Phase::Decode, 1024}, h100());
+  Degrees degrees{1, 1, 1, 16};
+  StrategyGraph graph(costs, degrees,
+                      std::vector<DimSet>(costs.model().numVariables(), 7));
+  Activations activations = activationsOf(graph);
   std::vector<Dim> dims(costs.model().numVariables(), Dim::None);
-  const std::optional<Choice> choice = graph.follow(dims);
+  std::optional<Choice> choice = graph.follow(dims);
   ASSERT_TRUE(choice);
-  const std::vector<double> bytes = activationsUnder(activations, *choice);
+  std::vector<double> bytes = activationsUnder(activations, *choice);
   // Residual and what the norm made, 16 rows of 8192 elements of two bytes.
   EXPECT_EQ(activations.moments.front(), "attn_norm");
   EXPECT_EQ(bytes.front(), 2 * 16 * 8192 * 2);

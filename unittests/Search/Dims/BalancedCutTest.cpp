@@ -27,7 +27,7 @@ void forAllCuts(int64_t numLayers, int64_t pp,
                 const std::function<void(const StageCut &)> &visit) {
   StageCut cut;
   auto extend = [&](auto &self, int64_t left) -> void {
-    const int64_t stagesLeft = pp - int64_t(cut.layers.size());
+    int64_t stagesLeft = pp - int64_t(cut.layers.size());
     if (stagesLeft == 1) {
       cut.layers.push_back(left);
       visit(cut);
@@ -53,7 +53,7 @@ Pipeline measure(const LayerChain &chain, const StageCut &cut) {
       seconds += chain.seconds[layer];
       bytes += chain.bytes[layer];
     }
-    const bool isLast = stage + 1 == cut.layers.size();
+    bool isLast = stage + 1 == cut.layers.size();
     seconds += isLast ? chain.headSeconds : chain.sendSeconds[layer - 1];
     bytes += isLast ? chain.headBytes : 0;
     pipeline.addStages(1, seconds, bytes);
@@ -65,10 +65,10 @@ TEST(BalancedCut, IsTheBestOfAllCuts) {
   Rng rng(5);
   unsigned numMemory = 0, numSlo = 0;
   for (int i = 0; i < 2000; ++i) {
-    const int64_t numLayers = 2 + int64_t(rng.below(7));
-    const int64_t pp = 2 + int64_t(rng.below(numLayers - 1));
+    int64_t numLayers = 2 + int64_t(rng.below(7));
+    int64_t pp = 2 + int64_t(rng.below(numLayers - 1));
     LayerChain chain(numLayers);
-    const bool sendsDiffer = rng.below(2);
+    bool sendsDiffer = rng.below(2);
     for (int64_t layer = 0; layer < numLayers; ++layer) {
       chain.seconds[layer] = 0.25 * double(1 + rng.below(4));
       chain.bytes[layer] = double(1 + rng.below(4));
@@ -78,8 +78,8 @@ TEST(BalancedCut, IsTheBestOfAllCuts) {
     chain.headSeconds = 0.5 * double(rng.below(6));
     chain.embedBytes = double(rng.below(3));
     chain.headBytes = double(rng.below(3));
-    const Workload workload{rng.below(2) ? Phase::Decode : Phase::Prefill, 64};
-    const Context context = makeContext(
+    Workload workload{rng.below(2) ? Phase::Decode : Phase::Prefill, 64};
+    Context context = makeContext(
         workload, Degrees(1, 1, pp, 1 + int64_t(rng.below(2 * pp))));
     Limits limits;
     limits.memoryBytes = 2 + double(rng.below(16));
@@ -89,17 +89,17 @@ TEST(BalancedCut, IsTheBestOfAllCuts) {
     double leastBytes = 1e9;
     bool isAnyInMemory = false;
     forAllCuts(numLayers, pp, [&](const StageCut &cut) {
-      const Pipeline pipeline = measure(chain, cut);
-      const Evaluation found = judge(pipeline, context, limits);
+      Pipeline pipeline = measure(chain, cut);
+      Evaluation found = judge(pipeline, context, limits);
       leastBytes = std::min(leastBytes, pipeline.maxBytes);
       isAnyInMemory |= found.reason != Reason::Memory;
       if (found.valid && (!best || found.throughput > best->throughput))
         best = found;
     });
-    const StageCut cut = balancedCut(chain, context, limits);
+    StageCut cut = balancedCut(chain, context, limits);
     ASSERT_EQ(stageCutError(cut, pp, numLayers), std::nullopt);
-    const Pipeline pipeline = measure(chain, cut);
-    const Evaluation found = judge(pipeline, context, limits);
+    Pipeline pipeline = measure(chain, cut);
+    Evaluation found = judge(pipeline, context, limits);
     if (best) {
       ASSERT_TRUE(found.valid) << i;
       EXPECT_NEAR(found.throughput, best->throughput, 1e-12 * best->throughput);
@@ -121,8 +121,7 @@ TEST(BalancedCut, WhatIsEvenStaysSo) {
     chain.seconds[layer] = chain.bytes[layer] = 1;
   Limits limits;
   limits.memoryBytes = limits.latencySeconds = 100;
-  const Context context =
-      makeContext({Phase::Decode, 64}, Degrees(1, 1, 4, 16));
+  Context context = makeContext({Phase::Decode, 64}, Degrees(1, 1, 4, 16));
   EXPECT_TRUE(balancedCut(chain, context, limits).isEven());
   // A head of three layers.
   chain.headSeconds = 3;
@@ -138,8 +137,8 @@ CostModel balanced(const CostModel &costs, const Machine &machine) {
 
 void expectBestCut(ModelConfig config, const Workload &workload) {
   config.layers = 7;
-  const CostModel even = makeCosts(config, workload, h200());
-  const CostModel costs = balanced(even, h200());
+  CostModel even = makeCosts(config, workload, h200());
+  CostModel costs = balanced(even, h200());
   Rng rng(9);
   for (int i = 0; i < 40; ++i) {
     Degrees degrees(int64_t(1) << rng.below(4), 1, 1 + int64_t(rng.below(5)),
@@ -154,17 +153,17 @@ void expectBestCut(ModelConfig config, const Workload &workload) {
       forAllCuts(7, degrees.pp, [&](const StageCut &cut) {
         Strategy at = s;
         at.degrees.stages = cut;
-        const Evaluation found = evaluate(even, at);
+        Evaluation found = evaluate(even, at);
         if (found.valid)
           best = std::max(best, found.throughput);
       });
-    const Evaluation found = evaluate(costs, s);
+    Evaluation found = evaluate(costs, s);
     if (best > 0 || found.valid)
       EXPECT_NEAR(found.throughput, best, 1e-11 * best) << spell(degrees);
     // What it chose costs as much where it is said.
     Strategy said = s;
     said.degrees.stages = chooseStages(costs, s);
-    const Evaluation again = evaluate(even, said);
+    Evaluation again = evaluate(even, said);
     EXPECT_EQ(again.throughput, found.throughput);
     EXPECT_EQ(again.memoryGb, found.memoryGb);
     EXPECT_EQ(again.reason, found.reason);
@@ -186,9 +185,9 @@ TEST(BalancedCut, OptimalDimsAreThoseOfTheBestCuts) {
       ModelConfig config = wide;
       config.layers = 5;
       config.denseLayers = std::min<int64_t>(config.denseLayers, 2);
-      const CostModel even = makeCosts(config, {phase, 4096}, h200());
-      const CostModel costs = balanced(even, h200());
-      const size_t size = even.model().numVariables();
+      CostModel even = makeCosts(config, {phase, 4096}, h200());
+      CostModel costs = balanced(even, h200());
+      size_t size = even.model().numVariables();
       for (int i = 0; i < 6; ++i) {
         std::vector<DimSet> domains(size);
         for (DimSet &domain : domains)
@@ -205,13 +204,13 @@ TEST(BalancedCut, OptimalDimsAreThoseOfTheBestCuts) {
                   optimalDims(Tables(even, at), domains, Goal::Throughput))
             best = std::max(best, found->evaluation.throughput);
         });
-        const Tables tables(costs, degrees);
-        const auto found = optimalDims(tables, domains, Goal::Throughput);
+        Tables tables(costs, degrees);
+        auto found = optimalDims(tables, domains, Goal::Throughput);
         ASSERT_EQ(found.has_value(), best > 0);
         if (!found)
           continue;
         EXPECT_NEAR(found->evaluation.throughput, best, 1e-11 * best);
-        const DimsBound bound = boundDims(tables, domains, Goal::Throughput);
+        DimsBound bound = boundDims(tables, domains, Goal::Throughput);
         EXPECT_GE(bound.value * (1 + 1e-11), best);
       }
     }

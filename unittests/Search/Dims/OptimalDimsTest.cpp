@@ -27,10 +27,10 @@ enumerate(const Tables &tables, const std::vector<DimSet> &domains, Goal goal) {
   std::vector<Dim> dims(domains.size());
   auto visit = [&](auto &self, size_t variable) -> void {
     if (variable == dims.size()) {
-      const Evaluation found = evaluate(tables, dims);
+      Evaluation found = evaluate(tables, dims);
       if (!found.valid)
         return;
-      const bool better =
+      bool better =
           !best || (goal == Goal::Throughput
                         ? found.throughput > best->evaluation.throughput
                         : found.latencyMs < best->evaluation.latencyMs);
@@ -62,7 +62,7 @@ std::vector<DimSet> randomDomains(size_t size, size_t free,
 /// `degrees`, with stages of unlike layers every second time.
 Degrees cutAtRandom(const CostModel &costs, Degrees degrees,
                     std::mt19937 &random) {
-  const int64_t layers = costs.model().numLayers();
+  int64_t layers = costs.model().numLayers();
   if (random() % 2 || degrees.pp > layers)
     return degrees;
   degrees.stages.layers.assign(degrees.pp, 1);
@@ -72,17 +72,16 @@ Degrees cutAtRandom(const CostModel &costs, Degrees degrees,
 }
 
 void expectOptimal(const CostModel &costs) {
-  const size_t size = costs.model().numVariables();
+  size_t size = costs.model().numVariables();
   std::mt19937 random(7);
   for (int i = 0; i < 40; ++i) {
-    const Degrees degrees{
-        int64_t{1} << random() % 6, int64_t{1} << random() % 4,
-        static_cast<int64_t>(1 + random() % 8), int64_t{1} << random() % 12};
-    const Tables tables(costs, cutAtRandom(costs, degrees, random));
-    const std::vector<DimSet> domains = randomDomains(size, 9, random);
+    Degrees degrees{int64_t{1} << random() % 6, int64_t{1} << random() % 4,
+                    int64_t(1 + random() % 8), int64_t{1} << random() % 12};
+    Tables tables(costs, cutAtRandom(costs, degrees, random));
+    std::vector<DimSet> domains = randomDomains(size, 9, random);
     for (Goal goal : {Goal::Throughput, Goal::Latency}) {
-      const auto expected = enumerate(tables, domains, goal);
-      const auto found = optimalDims(tables, domains, goal);
+      auto expected = enumerate(tables, domains, goal);
+      auto found = optimalDims(tables, domains, goal);
       ASSERT_EQ(found.has_value(), expected.has_value());
       if (!found)
         continue;
@@ -90,7 +89,7 @@ void expectOptimal(const CostModel &costs) {
       EXPECT_EQ(found->evaluation.throughput, expected->evaluation.throughput);
       EXPECT_EQ(found->evaluation.latencyMs, expected->evaluation.latencyMs);
 
-      const DimsBound bound = boundDims(tables, domains, goal);
+      DimsBound bound = boundDims(tables, domains, goal);
       EXPECT_EQ(bound.infeasible, Reason::None);
       if (goal == Goal::Throughput)
         EXPECT_GE(bound.value * (1 + 1e-12), found->evaluation.throughput);
@@ -110,7 +109,7 @@ CostModel makeCalibrated(const ModelConfig &config, const Workload &workload) {
   EXPECT_TRUE(machine) << machine.error().message;
   auto time = Calibrated::create(*machine);
   EXPECT_TRUE(time) << time.error().message;
-  const CostModel roofline = makeCosts(config, workload, *machine);
+  CostModel roofline = makeCosts(config, workload, *machine);
   return CostModel(roofline.model(), *time, machine->expertSkew,
                    roofline.limits());
 }
@@ -166,18 +165,18 @@ TEST(OptimalDims, EqualsEnumerationWithStateSpaces) {
 
 /// The optimum over the usual lists of degrees.
 std::pair<Degrees, double> search(const CostModel &costs) {
-  const std::vector<DimSet> domains(costs.model().numVariables(), allDims);
+  std::vector<DimSet> domains(costs.model().numVariables(), allDims);
   std::pair<Degrees, double> best;
   for (int64_t tp : {1, 2, 4, 8, 16, 32, 64})
     for (int64_t ep : {1, 2, 4, 8, 16})
       for (int64_t pp : {1, 2, 3, 4, 6, 8, 12, 24})
         for (int64_t batch = 1; batch <= 8192; batch *= 2) {
-          const Degrees degrees{tp, ep, pp, batch};
-          const Tables tables(costs, degrees);
-          const DimsBound bound = boundDims(tables, domains, Goal::Throughput);
+          Degrees degrees{tp, ep, pp, batch};
+          Tables tables(costs, degrees);
+          DimsBound bound = boundDims(tables, domains, Goal::Throughput);
           if (bound.infeasible != Reason::None || bound.value < best.second)
             continue;
-          const auto found =
+          auto found =
               optimalDims(tables, domains, Goal::Throughput, best.second);
           if (found && found->evaluation.throughput > best.second)
             best = {degrees, found->evaluation.throughput};
@@ -198,7 +197,7 @@ TEST(OptimalDims, FindsThePublishedOptima) {
                         {80, 16384, {8, 16, 3, 4096}, 253.44},
                         {80, 32768, {8, 16, 3, 2048}, 135.66},
                         {80, 65536, {8, 16, 3, 1024}, 69.68}}) {
-    const auto [degrees, throughput] = search(
+    auto [degrees, throughput] = search(
         makeCosts(gptMoe(row.layers), {Phase::Decode, row.context}, h100()));
     EXPECT_EQ(degrees, row.degrees);
     EXPECT_NEAR(throughput, row.throughput, 5.1e-3);
@@ -215,16 +214,16 @@ protected:
 
 TEST_F(Pinned, DimsAreHonoured) {
   domains[5] = only(Dim::None); // ffn_norm
-  const auto found = optimalDims(tables, domains, Goal::Throughput);
+  auto found = optimalDims(tables, domains, Goal::Throughput);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->dims[5], Dim::None);
   EXPECT_LT(found->evaluation.throughput, 381.8);
 }
 
 TEST_F(Pinned, AnIncumbentThatCannotBeReachedGivesNothing) {
-  const auto best = optimalDims(tables, domains, Goal::Throughput);
+  auto best = optimalDims(tables, domains, Goal::Throughput);
   ASSERT_TRUE(best);
-  const double value = best->evaluation.throughput;
+  double value = best->evaluation.throughput;
   // An equal one is as good.
   EXPECT_TRUE(optimalDims(tables, domains, Goal::Throughput, value));
   EXPECT_FALSE(optimalDims(tables, domains, Goal::Throughput,
@@ -232,9 +231,8 @@ TEST_F(Pinned, AnIncumbentThatCannotBeReachedGivesNothing) {
 }
 
 TEST_F(Pinned, OnlyIllegalDimsAreAStructuralObstacle) {
-  const CostModel prompts =
-      makeCosts(gptMoe(60), {Phase::Prefill, 2048}, h100());
-  const Tables promptTables(prompts, {4, 1, 12, 128});
+  CostModel prompts = makeCosts(gptMoe(60), {Phase::Prefill, 2048}, h100());
+  Tables promptTables(prompts, {4, 1, 12, 128});
   domains[3] = only(Dim::One); // attention
   EXPECT_EQ(boundDims(promptTables, domains, Goal::Throughput).infeasible,
             Reason::Structural);
@@ -242,17 +240,17 @@ TEST_F(Pinned, OnlyIllegalDimsAreAStructuralObstacle) {
 }
 
 TEST_F(Pinned, TooLittleMemoryOrTime) {
-  const Tables small(costs, {1, 1, 1, 1});
+  Tables small(costs, {1, 1, 1, 1});
   EXPECT_EQ(boundDims(small, domains, Goal::Throughput).infeasible,
             Reason::Memory);
   Limits limits;
   limits.memoryBytes = 1e30;
   limits.latencySeconds = 1e-3;
-  const CostModel hurried(costs.model(), std::make_shared<Roofline>(h100()),
-                          0.1, limits);
-  const Tables slow(hurried, {8, 16, 4, 8192});
+  CostModel hurried(costs.model(), std::make_shared<Roofline>(h100()), 0.1,
+                    limits);
+  Tables slow(hurried, {8, 16, 4, 8192});
   EXPECT_EQ(boundDims(slow, domains, Goal::Throughput).infeasible, Reason::Slo);
-  const Tables impossible(costs, {1, 32, 1, 1});
+  Tables impossible(costs, {1, 32, 1, 1});
   EXPECT_EQ(boundDims(impossible, domains, Goal::Throughput).infeasible,
             Reason::Structural);
 }

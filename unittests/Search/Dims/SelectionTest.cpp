@@ -54,7 +54,7 @@ std::vector<Case> cases() {
 
 Degrees randomDegrees(std::mt19937 &random) {
   return {int64_t{1} << random() % 6, int64_t{1} << random() % 4,
-          static_cast<int64_t>(1 + random() % 8), int64_t{1} << random() % 12};
+          int64_t(1 + random() % 8), int64_t{1} << random() % 12};
 }
 
 std::vector<DimSet> allDomains(const CostModel &costs) {
@@ -64,39 +64,38 @@ std::vector<DimSet> allDomains(const CostModel &costs) {
 /// What the graph, and the problem made of it, say of random strategies is what
 /// the simulator says.
 void expectSameCosts(const Case &test, int numDegrees, int numStrategies) {
-  const CostModel costs = makeCosts(test.config, test.workload, h100());
+  CostModel costs = makeCosts(test.config, test.workload, h100());
   std::mt19937 random(3);
   for (int i = 0; i < numDegrees; ++i) {
-    const Degrees degrees = randomDegrees(random);
-    const Tables tables(costs, degrees);
+    Degrees degrees = randomDegrees(random);
+    Tables tables(costs, degrees);
     if (tables.isStructurallyInvalid())
       continue;
-    const StrategyGraph graph(costs, degrees, allDomains(costs));
+    StrategyGraph graph(costs, degrees, allDomains(costs));
     Aim aim;
     for (const Stage &stage : graph.stages())
       aim.weights.push_back(double(stage.repeats));
     aim.resources = memoryResources(graph);
-    const ScaledProblem scaled = makeProblem(graph, aim);
+    ScaledProblem scaled = makeProblem(graph, aim);
     ASSERT_FALSE(scaled.problem.check());
     for (int k = 0; k < numStrategies; ++k) {
       std::vector<Dim> dims;
       for (size_t v = 0; v < costs.model().numVariables(); ++v)
         dims.push_back(Dim(random() % 3));
-      const Evaluation expected = evaluate(tables, dims);
-      const std::optional<Choice> choice = graph.follow(dims);
+      Evaluation expected = evaluate(tables, dims);
+      std::optional<Choice> choice = graph.follow(dims);
       ASSERT_EQ(choice.has_value(), expected.reason != Reason::Structural);
       if (!choice)
         continue;
       EXPECT_EQ(graph.dims(*choice), dims);
-      const Pipeline pipeline = graph.pipeline(*choice);
-      const Evaluation found = judge(pipeline, graph.context(), costs.limits());
+      Pipeline pipeline = graph.pipeline(*choice);
+      Evaluation found = judge(pipeline, graph.context(), costs.limits());
       EXPECT_NEAR(found.latencyMs, expected.latencyMs,
                   1e-11 * expected.latencyMs);
       EXPECT_NEAR(found.throughput, expected.throughput,
                   1e-11 * expected.throughput);
       EXPECT_NEAR(found.memoryGb, expected.memoryGb, 1e-11 * expected.memoryGb);
-      const auto verdict =
-          solve::verify(scaled.problem, scaled.solutionOf(*choice));
+      auto verdict = solve::verify(scaled.problem, scaled.solutionOf(*choice));
       ASSERT_TRUE(verdict);
       EXPECT_NEAR(double(verdict->cost) * scaled.secondsPerUnit,
                   pipeline.sumSeconds, 1e-11 * pipeline.sumSeconds);
@@ -121,19 +120,19 @@ TEST(SelectionTest, CostsWhatTheSimulatorSays) {
 
 /// Trellis and solver find strategies of one value.
 void expectSameOptimum(const Case &test, int numDegrees) {
-  const CostModel costs = makeCosts(test.config, test.workload, h100());
+  CostModel costs = makeCosts(test.config, test.workload, h100());
   std::mt19937 random(5);
   for (int i = 0; i < numDegrees; ++i) {
-    const Degrees degrees = randomDegrees(random);
-    const Tables tables(costs, degrees);
+    Degrees degrees = randomDegrees(random);
+    Tables tables(costs, degrees);
     if (tables.isStructurallyInvalid())
       continue;
-    const std::vector<DimSet> domains = allDomains(costs);
-    const StrategyGraph graph(costs, degrees, domains);
+    std::vector<DimSet> domains = allDomains(costs);
+    StrategyGraph graph(costs, degrees, domains);
     for (Goal goal : {Goal::Throughput, Goal::Latency}) {
       SCOPED_TRACE(spell(degrees));
-      const auto expected = optimalDims(tables, domains, goal);
-      const ChoiceResult found = optimalChoice(graph, goal);
+      auto expected = optimalDims(tables, domains, goal);
+      ChoiceResult found = optimalChoice(graph, goal);
       EXPECT_TRUE(found.proved);
       ASSERT_EQ(found.best.has_value(), expected.has_value());
       if (!expected)
@@ -179,7 +178,7 @@ Body makeTowers(int64_t hidden, size_t numTowers, unsigned &variable) {
     return node.results.front();
   };
   for (size_t i = 0; i < numTowers; ++i) {
-    const std::string tower = "tower" + std::to_string(i) + ".";
+    std::string tower = "tower" + std::to_string(i) + ".";
     Norm norm;
     norm.hidden = hidden;
     QkvProj qkv;
@@ -222,7 +221,7 @@ CostModel towerCosts(size_t numTowers) {
   unsigned variable = 1;
   model.bodies = {makeTowers(config.hidden, numTowers, variable)};
   model.head.variable = variable;
-  const CostModel like = makeCosts(config, decode, h100());
+  CostModel like = makeCosts(config, decode, h100());
   return CostModel(std::move(model),
                    std::make_shared<Roofline>(h100(), CommModel::Fast), 0.1,
                    like.limits());
@@ -230,23 +229,22 @@ CostModel towerCosts(size_t numTowers) {
 
 TEST(SelectionTest, CostsTowersAsTheNaiveModelDoes) {
   for (size_t numTowers : {1, 2, 3, 6}) {
-    const CostModel costs = towerCosts(numTowers);
+    CostModel costs = towerCosts(numTowers);
     EXPECT_EQ(costs.hasTrellises(), numTowers < 5);
     std::mt19937 random(11);
     for (int i = 0; i < 4; ++i) {
-      const Degrees degrees = randomDegrees(random);
-      const StrategyGraph graph(costs, degrees, allDomains(costs));
+      Degrees degrees = randomDegrees(random);
+      StrategyGraph graph(costs, degrees, allDomains(costs));
       for (int k = 0; k < orMany(40); ++k) {
         std::vector<Dim> dims;
         for (size_t v = 0; v < costs.model().numVariables(); ++v)
           dims.push_back(Dim(random() % 3));
-        const Evaluation expected =
-            breakdown(costs, {degrees, dims}).evaluation;
-        const std::optional<Choice> choice = graph.follow(dims);
+        Evaluation expected = breakdown(costs, {degrees, dims}).evaluation;
+        std::optional<Choice> choice = graph.follow(dims);
         ASSERT_EQ(choice.has_value(), expected.reason != Reason::Structural);
         if (!choice)
           continue;
-        const Evaluation found =
+        Evaluation found =
             judge(graph.pipeline(*choice), graph.context(), costs.limits());
         EXPECT_NEAR(found.latencyMs, expected.latencyMs,
                     1e-11 * expected.latencyMs);
@@ -258,14 +256,14 @@ TEST(SelectionTest, CostsTowersAsTheNaiveModelDoes) {
 }
 
 TEST(SelectionTest, FindsWhatTheTrellisFindsOfTowers) {
-  const CostModel costs = towerCosts(2);
+  CostModel costs = towerCosts(2);
   std::mt19937 random(13);
   for (int i = 0; i < 4; ++i) {
-    const Degrees degrees = randomDegrees(random);
-    const std::vector<DimSet> domains = allDomains(costs);
-    const auto expected =
+    Degrees degrees = randomDegrees(random);
+    std::vector<DimSet> domains = allDomains(costs);
+    auto expected =
         optimalDims(Tables(costs, degrees), domains, Goal::Throughput);
-    const ChoiceResult found =
+    ChoiceResult found =
         optimalChoice(StrategyGraph(costs, degrees, domains), Goal::Throughput);
     SCOPED_TRACE(spell(degrees));
     EXPECT_TRUE(found.proved);
@@ -280,11 +278,11 @@ TEST(SelectionTest, FindsWhatTheTrellisFindsOfTowers) {
 /// More values than a trellis can hold: compared with enumeration, where most
 /// dims are given.
 TEST(SelectionTest, FindsTheBestOfManyTowers) {
-  const CostModel costs = towerCosts(6);
+  CostModel costs = towerCosts(6);
   std::mt19937 random(17);
   int numFeasible = 0;
   for (int i = 0; i < 6; ++i) {
-    const Degrees degrees{4, 2, 1 + i % 3, 16};
+    Degrees degrees{4, 2, 1 + i % 3, 16};
     std::vector<DimSet> domains;
     for (size_t v = 0; v < costs.model().numVariables(); ++v)
       domains.push_back(only(Dim(random() % 3)));
@@ -294,7 +292,7 @@ TEST(SelectionTest, FindsTheBestOfManyTowers) {
     std::vector<Dim> dims(domains.size());
     auto visit = [&](auto &self, size_t v) -> void {
       if (v == dims.size()) {
-        const Evaluation found = breakdown(costs, {degrees, dims}).evaluation;
+        Evaluation found = breakdown(costs, {degrees, dims}).evaluation;
         if (found.valid)
           best = std::max(best, found.throughput);
         return;
@@ -306,7 +304,7 @@ TEST(SelectionTest, FindsTheBestOfManyTowers) {
         }
     };
     visit(visit, 0);
-    const ChoiceResult found =
+    ChoiceResult found =
         optimalChoice(StrategyGraph(costs, degrees, domains), Goal::Throughput);
     EXPECT_TRUE(found.proved);
     ASSERT_EQ(found.best.has_value(), best > 0);
@@ -325,30 +323,29 @@ TEST(Selection, BalancedChoicesLieBetweenEvenOnesAndTheBound) {
     for (int64_t pp : {2, 3, 4}) {
       ModelConfig config = test.config;
       config.layers = 11;
-      const Machine machine = h100();
-      const auto time = std::make_shared<Roofline>(machine, CommModel::Fast);
+      Machine machine = h100();
+      auto time = std::make_shared<Roofline>(machine, CommModel::Fast);
       Limits limits;
       limits.memoryBytes = machine.memoryCapacity;
       limits.latencySeconds = std::numeric_limits<double>::infinity();
-      const CostModel balanced(makeModel(config, test.workload), time,
-                               machine.expertSkew, limits,
-                               StageDivision::Balanced);
-      const CostModel even(makeModel(config, test.workload), time,
-                           machine.expertSkew, limits);
-      const Degrees degrees{4, config.experts ? 4 : 1, pp, 16 * pp};
-      const std::vector<DimSet> domains = allDomains(balanced);
-      const auto exact =
+      CostModel balanced(makeModel(config, test.workload), time,
+                         machine.expertSkew, limits, StageDivision::Balanced);
+      CostModel even(makeModel(config, test.workload), time, machine.expertSkew,
+                     limits);
+      Degrees degrees{4, config.experts ? 4 : 1, pp, 16 * pp};
+      std::vector<DimSet> domains = allDomains(balanced);
+      auto exact =
           optimalDims(Tables(balanced, degrees), domains, Goal::Throughput);
-      const auto uncut =
+      auto uncut =
           optimalDims(Tables(even, degrees), domains, Goal::Throughput);
       if (!exact || !uncut)
         continue;
       ++compared;
-      const BalancedChoice found =
+      BalancedChoice found =
           balancedChoice(balanced, degrees, domains, Goal::Throughput);
       ASSERT_TRUE(found.choice.best) << test.name;
-      const double value = found.choice.best->evaluation.throughput;
-      const double optimum = exact->evaluation.throughput;
+      double value = found.choice.best->evaluation.throughput;
+      double optimum = exact->evaluation.throughput;
       EXPECT_LE(value, optimum * (1 + 1e-9)) << test.name << ", pp " << pp;
       EXPECT_GE(value, uncut->evaluation.throughput * (1 - 1e-9));
       ASSERT_TRUE(found.choice.bound);

@@ -70,8 +70,7 @@ TEST(Bounds, MemoryTurnsHoldForSmallGraphs) {
     Instance instance = makeRandomInstance(seed, options);
     if (checkCapacity(instance, instance.placement()))
       continue;
-    const int64_t turn =
-        computeBounds(instance, instance.placement()).memoryTurn;
+    int64_t turn = computeBounds(instance, instance.placement()).memoryTurn;
     std::optional<int64_t> best = findBestMakespan(instance, 11);
     if (!turn || !best)
       continue;

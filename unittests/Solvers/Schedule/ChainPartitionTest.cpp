@@ -90,7 +90,7 @@ TEST(ChainPartition, TheBestRowOfKinds) {
   int feasible = 0;
   for (int round = 0; round < 100; ++round) {
     ChainProblem kinds;
-    const size_t nodes = 4 + rng.below(4), numKinds = 2 + rng.below(2);
+    size_t nodes = 4 + rng.below(4), numKinds = 2 + rng.below(2);
     std::vector<int32_t> counts, row;
     for (size_t k = 0; k < numKinds; ++k) {
       counts.push_back(int32_t(rng.below(3)));

@@ -62,7 +62,7 @@ MachineOrders anyOrders(const RingFrame &frame, std::mt19937 &random) {
   }
   while (!ready.empty()) {
     std::swap(ready[random() % ready.size()], ready.back());
-    const int32_t op = ready.back();
+    int32_t op = ready.back();
     ready.pop_back();
     orders[instance.at(op).group * numMachineKinds +
            int32_t(instance.at(op).machine)]
@@ -88,7 +88,7 @@ int64_t simulateTurns(const RingFrame &frame, const MachineOrders &orders) {
       for (size_t m = 0; m < orders.size(); ++m) {
         if (next[m] == orders[m].size())
           continue;
-        const int32_t op = orders[m][next[m]];
+        int32_t op = orders[m][next[m]];
         int64_t start = 0;
         bool isReady = true;
         if (next[m])
@@ -122,11 +122,11 @@ TEST(RingTurn, IsWhatTurnsTakeOneAfterTheOther) {
     std::vector<std::pair<int64_t, int64_t>> times;
     for (size_t s = 0; s < 1 + size_t(i) % 3; ++s)
       times.push_back({1 + random() % 9, random() % 6});
-    const PlanGraph graph = makeStages(times);
-    const int32_t groups = 1 + i % 4;
+    PlanGraph graph = makeStages(times);
+    int32_t groups = 1 + i % 4;
     ErrorOr<RingFrame> frame = makeRingFrame(graph, groups, i % 2);
     ASSERT_TRUE(frame) << frame.error().message;
-    const MachineOrders orders = anyOrders(*frame, random);
+    MachineOrders orders = anyOrders(*frame, random);
     std::optional<RingTurn> turn = planTurn(*frame, orders);
     ASSERT_TRUE(turn);
     EXPECT_EQ(turn->period, simulateTurns(*frame, orders));
@@ -137,7 +137,7 @@ TEST(RingTurn, IsWhatTurnsTakeOneAfterTheOther) {
 /// As many groups as equal stages keep all of them at work; one more makes a
 /// turn longer, one less leaves a stage idle.
 TEST(RingTurn, AGroupForEachStage) {
-  const PlanGraph graph = makeStages({{10, 0}, {10, 0}, {10, 0}, {10, 0}});
+  PlanGraph graph = makeStages({{10, 0}, {10, 0}, {10, 0}, {10, 0}});
   for (int32_t groups = 1; groups <= 6; ++groups)
     for (bool isStaggered : {false, true}) {
       ErrorOr<RingFrame> frame = makeRingFrame(graph, groups, isStaggered);
@@ -154,7 +154,7 @@ TEST(RingTurn, AGroupForEachStage) {
 /// With transfers it takes one group more than there are stages, as long as
 /// that is what a token waits for.
 TEST(RingTurn, AGroupMoreHidesTransfers) {
-  const PlanGraph graph = makeStages({{10, 4}, {10, 4}});
+  PlanGraph graph = makeStages({{10, 4}, {10, 4}});
   auto perGroup = [&](int32_t groups) {
     ErrorOr<RingFrame> frame = makeRingFrame(graph, groups, false);
     return double(planTurn(*frame, asWritten(frame->instance))->period) /
@@ -165,7 +165,7 @@ TEST(RingTurn, AGroupMoreHidesTransfers) {
 }
 
 TEST(RingTurn, TwoBatchesOverlapForEver) {
-  const PlanGraph graph = makeOverlapGraph(8, {3, 2, 2, 3});
+  PlanGraph graph = makeOverlapGraph(8, {3, 2, 2, 3});
   ErrorOr<RingFrame> frame = makeRingFrame(graph, 2, true);
   ASSERT_TRUE(frame);
   SolverOptions options;

@@ -207,7 +207,7 @@ TEST(Solver, TimesOfManyUnitsAreNotCounted) {
 /// Where any schedule fits, one is found, and where none does, that is said.
 static void expectFitting(const RandomGraphOptions &options, int numSeeds) {
   // All operators one after the other, and one more.
-  const int64_t limit = options.ops * options.copies * options.mostTime + 1;
+  int64_t limit = options.ops * options.copies * options.mostTime + 1;
   int found = 0, refuted = 0;
   for (int seed = 0; seed < numSeeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -297,7 +297,7 @@ TEST(Solver, LeastMemoryIsWhereSchedulesBegin) {
   options.birthPercent = 80;
   options.mostBytes = 0;
   options.isPlaced = false;
-  const int64_t limit = 9; // all operators one after the other, and one more
+  int64_t limit = 9; // all operators one after the other, and one more
   SolverOptions memory = withRounds(20);
   memory.objective = Objective::Memory;
   for (uint64_t seed = 0; seed < 40; ++seed) {

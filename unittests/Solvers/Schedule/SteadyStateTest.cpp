@@ -75,7 +75,7 @@ TEST_F(SteadyStateTest, RandomGraphsUnrollToSchedules) {
 
 /// The period of a ring is what its formula says, for any number of groups.
 TEST_F(SteadyStateTest, RingsHaveThePeriodOfTheFormula) {
-  const std::vector<int64_t> times = {3, 5, 4, 4};
+  std::vector<int64_t> times = {3, 5, 4, 4};
   for (int64_t send : {0, 2})
     for (int32_t groups = 1; groups <= 7; ++groups) {
       SCOPED_TRACE(std::to_string(groups) + " groups, send " +

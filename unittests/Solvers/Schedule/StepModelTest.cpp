@@ -114,7 +114,7 @@ TEST(Mip, DirectionsAreMirrorImages) {
   EXPECT_EQ(result.verdict.bubble(), 1);
   EXPECT_TRUE(result.proved);
   const std::vector<int64_t> &starts = result.schedule->starts;
-  const int32_t half = instance.period() / 2;
+  int32_t half = instance.period() / 2;
   for (int32_t op = 0; op < instance.numOps(); ++op)
     if (op % instance.period() < half)
       EXPECT_EQ(starts[op], starts[op + half]);
@@ -126,7 +126,7 @@ TEST(Mip, NotAllAreTheirMirrorImage) {
     if (!missingLibrary(backend).empty())
       GTEST_SKIP() << missingLibrary(backend);
   PlanGraph graph = makeOverlapGraph(1, {3, 2, 2, 3});
-  const auto count = int32_t(graph.ops.size());
+  auto count = int32_t(graph.ops.size());
   for (int32_t i = 0; i < count; ++i)
     graph.ops.push_back(graph.ops[i]);
   for (size_t i = graph.edges.size(); i-- > 0;)
@@ -169,7 +169,7 @@ TEST(Sat, RoundsLongTimesDown) {
     for (PlanEdge &edge : graph.edges)
       edge.bytes = 0;
     small = *Instance::expand(graph, options.copies);
-    const std::optional<int64_t> best = findBestMakespan(small, 40);
+    std::optional<int64_t> best = findBestMakespan(small, 40);
     for (PlanOp &op : graph.ops)
       op.times[0] =
           op.times[0] * scale + int64_t(&op - graph.ops.data()) % most;

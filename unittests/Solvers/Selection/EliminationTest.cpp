@@ -76,7 +76,7 @@ TEST(Elimination, FindsTheBestOfARegion) {
     for (auto [mostEntries, percent] :
          {std::pair(size_t(1) << 20, 100), std::pair(size_t(20), 100),
           std::pair(size_t(1) << 20, 60), std::pair(size_t(20), 40)}) {
-      const auto choices = drawDomains(network, percent, rng);
+      auto choices = drawDomains(network, percent, rng);
       Elimination::Domains domains{{}, {0}};
       for (int32_t i : region) {
         domains.strategies.insert(domains.strategies.end(), choices[i].begin(),

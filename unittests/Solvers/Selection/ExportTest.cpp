@@ -43,8 +43,8 @@ static Exported sizeOf(const Problem &problem, ExportFormat format) {
 }
 
 TEST(Export, ProgramsGrowWithNodesNotWithTimesOfEach) {
-  const Exported few = sizeOf(makeStaircase(500), ExportFormat::Mps);
-  const Exported many = sizeOf(makeStaircase(2000), ExportFormat::Mps);
+  Exported few = sizeOf(makeStaircase(500), ExportFormat::Mps);
+  Exported many = sizeOf(makeStaircase(2000), ExportFormat::Mps);
   // Four times the nodes, and numbers of a digit more.
   EXPECT_LT(many.bytes, 5 * few.bytes);
 }
@@ -52,7 +52,7 @@ TEST(Export, ProgramsGrowWithNodesNotWithTimesOfEach) {
 TEST(Export, TextGoesOutInPieces) {
   for (ExportFormat format :
        {ExportFormat::Cfn, ExportFormat::Wcsp, ExportFormat::Mps}) {
-    const Exported text = sizeOf(makeStaircase(2000), format);
+    Exported text = sizeOf(makeStaircase(2000), format);
     EXPECT_GT(text.bytes, 4 * text.largestPiece);
   }
 }

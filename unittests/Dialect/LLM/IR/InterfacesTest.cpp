@@ -65,7 +65,7 @@ protected:
 
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
-  ::llvm::StringMap<ShardableOpInterface> ops;
+  llvm::StringMap<ShardableOpInterface> ops;
 };
 
 /// tp 8, ep 16, pp 4 and a batch of 8192: 128 sequences of 16384 tokens in a
@@ -103,14 +103,14 @@ public:
     SmallVector<cost::Placement> incoming;
     for (OpOperand *operand : op.getActivations())
       incoming.push_back(placements.lookup(operand->get()));
-    const Dim dim = *op.getShardingDim();
+    Dim dim = *op.getShardingDim();
     std::shared_ptr<const cost::OpModel> model = modelOf(op);
     cost::Rule rule = model->rule(dim, incoming, context);
     EXPECT_TRUE(rule.isLegal()) << rule.illegal;
     EXPECT_EQ(rule.operands.size(), incoming.size());
 
     double seconds = 0;
-    for (auto [index, from] : ::llvm::enumerate(incoming)) {
+    for (auto [index, from] : llvm::enumerate(incoming)) {
       const cost::OperandRule &operand = rule.operands[index];
       seconds += times.reshard(from.layout, operand.required.layout,
                                operand.rows, from.rowBytes, context.degrees);
@@ -131,7 +131,7 @@ public:
 private:
   const cost::Context &context;
   const cost::TimeModel &times;
-  ::llvm::DenseMap<Value, cost::Placement> placements;
+  llvm::DenseMap<Value, cost::Placement> placements;
 };
 
 TEST_F(InterfacesTest, OpsOfALayerTakeTheTimesOfTheModel) {

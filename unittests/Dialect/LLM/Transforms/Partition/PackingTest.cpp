@@ -68,14 +68,13 @@ static void expectConsistent(const Packing &packing) {
   size_t present = 0;
   for (int64_t rank = 0; rank < packing.getNumRanks(); ++rank) {
     Entries entries = entriesOf(packing, rank);
-    EXPECT_EQ(static_cast<int64_t>(entries.size()), packing.getLocalSize());
+    EXPECT_EQ(int64_t(entries.size()), packing.getLocalSize());
     all.insert(all.end(), entries.begin(), entries.end());
     for (int64_t entry : entries)
       present += entry >= 0;
   }
   EXPECT_EQ(expand(packing.getPack()), all);
-  EXPECT_EQ(static_cast<int64_t>(held(packing).size()),
-            packing.getGlobalSize());
+  EXPECT_EQ(int64_t(held(packing).size()), packing.getGlobalSize());
   EXPECT_EQ(packing.isReplicated(), present > held(packing).size());
 
   // Values that are not zero, so that padding shows.
@@ -154,7 +153,7 @@ TEST(CompressTest, RoundTripsEveryShortList) {
     for (size_t list = 0; list < lists; ++list) {
       Entries entries;
       for (size_t i = 0, rest = list; i < size; ++i, rest /= 5)
-        entries.push_back(static_cast<int64_t>(rest % 5) - 1);
+        entries.push_back(int64_t(rest % 5) - 1);
       ASSERT_EQ(expand(compress(entries)), entries) << "list " << list;
     }
 }
@@ -376,9 +375,9 @@ TEST(PackingTest, HiddenOverCIsThatOfAllDevicesOverQ) {
        {stageOf(4, 1, 2), stageOf(6, 2, 4), stageOf(6, 2, 6), stageOf(2, 2, 1),
         stageOf(2, 6, 2), stageOf(3, 4, 2)})
     for (int64_t size : {5, 12, 17, 26}) {
-      const StageGrid grid(degrees);
+      StageGrid grid(degrees);
       Packings packings(degrees);
-      const Axis over = grid.isQOutside() ? Axis::Tp : Axis::Etp;
+      Axis over = grid.isQOutside() ? Axis::Tp : Axis::Etp;
       const Packing *whole = packings.hidden(size, over);
       for (int64_t j = 0; j < grid.c(); ++j) {
         std::vector<int64_t> beside;
