@@ -47,7 +47,7 @@ private:
 } // namespace
 
 void ReportWriter::write() {
-  json.beginObject(json::Layout::Block);
+  json.beginObject(json::Style::Block);
   json.member("schema", 1);
   writeSubject();
   if (summary.searcher.empty()) {
@@ -142,7 +142,7 @@ void ReportWriter::writeBest() {
     json.null();
     return;
   }
-  json.beginObject(json::Layout::Block);
+  json.beginObject(json::Style::Block);
   writePlan(*summary.plan);
   if (!scenario.simulator().decomposition()) {
     // A black box does not say what its metrics consist of.
@@ -198,7 +198,7 @@ void ReportWriter::writeTrust(const cost::Breakdown &breakdown) {
 }
 
 void ReportWriter::writeBreakdown(const cost::Breakdown &breakdown) {
-  json.key("breakdown").beginArray(json::Layout::Block);
+  json.key("breakdown").beginArray(json::Style::Block);
   for (const cost::OpBreakdown &op : breakdown.ops) {
     json.beginObject()
         .member("op", op.op)
@@ -222,7 +222,7 @@ void ReportWriter::writeBreakdown(const cost::Breakdown &breakdown) {
 void ReportWriter::writeBaselines() {
   static constexpr const char *names[] = {"megatron_classic", "megatron_slice",
                                           "megatron_sp"};
-  json.key("baselines").beginObject(json::Layout::Block);
+  json.key("baselines").beginObject(json::Style::Block);
   for (size_t i = 0; i < summary.baselines.size(); ++i) {
     json.key(names[i]);
     if (!summary.baselines[i]) {
@@ -241,9 +241,9 @@ void ReportWriter::writeEngines() {
   if (!summary.tellsEngines)
     return;
   EngineFacts facts(scenario.model());
-  json.key("engines").beginObject(json::Layout::Block);
+  json.key("engines").beginObject(json::Style::Block);
   for (Engine engine : allEngines) {
-    json.key(spell(engine)).beginObject(json::Layout::Block);
+    json.key(spell(engine)).beginObject(json::Style::Block);
     if (summary.plan) {
       auto reason = whyNotRun(engine, summary.plan->strategy, facts);
       json.member("runs_plan", !reason);
@@ -291,7 +291,7 @@ void ReportWriter::writeNextFeasible() {
   }
   static constexpr const char *kinds[] = {"devices", "slo_ms", "batch"};
   const search::Change &change = summary.nextFeasible->change;
-  json.beginObject(json::Layout::Block);
+  json.beginObject(json::Style::Block);
   json.key("change")
       .beginObject()
       .member("kind", kinds[int(change.kind)])

@@ -418,13 +418,13 @@ std::string shardopt::adviceJson(const ServiceAdvice &advice) {
   std::string text;
   json::Writer json(text);
   const ServicePlan *plan = advice.summary.best();
-  json.beginObject(json::Layout::Block);
+  json.beginObject(json::Style::Block);
   json.member("schema", 1);
   json.member("feasible", plan != nullptr);
   json.member("binding", advice.binding);
   if (!plan)
     json.member("why", whyNoService(advice.summary));
-  json.key("options").beginArray(json::Layout::Block);
+  json.key("options").beginArray(json::Style::Block);
   for (const ServiceOption &option : advice.options) {
     const ServicePlan &found = option.plan;
     json.beginObject();

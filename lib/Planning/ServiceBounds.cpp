@@ -50,7 +50,7 @@ LoadLimits::LoadLimits(const ServiceGoal &goal,
 // Decode workers
 //===----------------------------------------------------------------------===//
 
-AnswerCurve::AnswerCurve(const Layout &layout,
+AnswerCurve::AnswerCurve(const WorkerLayout &layout,
                          const cost::ServingEngine &engine,
                          const ServiceGoal &goal)
     : workers(&layout), engine(&engine), context(longestOf(goal)),

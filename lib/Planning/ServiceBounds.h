@@ -46,10 +46,10 @@ struct PrefillPower {
 /// one layout: known where it was asked for, and bounded between.
 class AnswerCurve {
 public:
-  AnswerCurve(const Layout &layout, const cost::ServingEngine &engine,
+  AnswerCurve(const WorkerLayout &layout, const cost::ServingEngine &engine,
               const ServiceGoal &goal);
 
-  const Layout &layout() const { return *workers; }
+  const WorkerLayout &layout() const { return *workers; }
   /// Of one sequence alone.
   double leastSeconds() const { return points.front().seconds; }
 
@@ -78,7 +78,7 @@ private:
   Top top(double count, const PrefillPower &prefill,
           const LoadLimits &limits) const;
 
-  const Layout *workers;
+  const WorkerLayout *workers;
   const cost::ServingEngine *engine;
   double context, drafts, steps; ///< of an answer
   double room;                   ///< sequences of a group, at least 1

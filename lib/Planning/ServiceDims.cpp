@@ -27,7 +27,7 @@ class DimsOfRole {
 public:
   /// What a worker serves, if that is more than `known`; else anything that is
   /// not.
-  using Served = std::function<double(const Layout &, double known)>;
+  using Served = std::function<double(const WorkerLayout &, double known)>;
 
   /// Ops on one device keep their dim of `usual`. Dims with which no step of
   /// `mixes` takes less serve no more.
@@ -48,7 +48,7 @@ public:
 
 private:
   /// Seconds of the steps, and bytes; none: the dims are illegal.
-  std::vector<double> costsOf(const Layout &layout) const;
+  std::vector<double> costsOf(const WorkerLayout &layout) const;
 
   const Side &side;
   const Degrees degrees;
@@ -61,7 +61,7 @@ private:
 };
 } // namespace
 
-std::vector<double> DimsOfRole::costsOf(const Layout &layout) const {
+std::vector<double> DimsOfRole::costsOf(const WorkerLayout &layout) const {
   std::vector<double> costs;
   if (!layout.steps->isLegal())
     return costs;
@@ -85,7 +85,7 @@ void DimsOfRole::improve(std::vector<Dim> dims) {
   for (size_t op = 0; op < nodes.size(); ++op)
     if (!isCut(*nodes[op], degrees))
       dims[op] = usual[op];
-  Layout first = side.layout(degrees, dims);
+  WorkerLayout first = side.layout(degrees, dims);
   std::vector<double> costs = costsOf(first);
   if (costs.empty())
     return;
@@ -98,7 +98,7 @@ void DimsOfRole::improve(std::vector<Dim> dims) {
         if (choice.dim == before || !isCut(*nodes[op], degrees))
           continue;
         dims[op] = choice.dim;
-        Layout layout = side.layout(degrees, dims);
+        WorkerLayout layout = side.layout(degrees, dims);
         std::vector<double> others = costsOf(layout);
         double found = !others.empty() && isAnyLess(others, costs)
                            ? served(layout, reached)
@@ -196,7 +196,7 @@ cost::StepMix PlanDims::mixOf(double sequences, double tokens) const {
 }
 
 void PlanDims::chooseTogether() {
-  auto served = [this](const Layout &layout, double known) {
+  auto served = [this](const WorkerLayout &layout, double known) {
     cost::AggregatedLoop loop(layout.worker, sides.engine, goal.load);
     ServiceProof proof;
     ServiceShortage shortage;
@@ -217,14 +217,14 @@ void PlanDims::chooseApart() {
   const Side &reads =
       sides.prefill && given.isElsewhere ? *sides.prefill : *sides.decode;
   choose("prefill", reads, *given.prefill, {mixOf(0, chunk)},
-         [this](const Layout &layout, double) {
+         [this](const WorkerLayout &layout, double) {
            cost::DisaggregatedLoop alone({layout.worker, 1}, {layout.worker, 1},
                                          sides.engine, goal.load);
            return alone.hasRoom() ? alone.prefillRate() : 0;
          });
   cost::StepMix step = mixOf(each, 0);
   choose("decode", *sides.decode, given.decode, {step},
-         [this, step](const Layout &layout, double) {
+         [this, step](const WorkerLayout &layout, double) {
            return layout.worker.room(step.context) < each
                       ? 0
                       : 1 / layout.steps->seconds(step);

@@ -26,7 +26,7 @@ double service::longestOf(const ServiceGoal &goal) {
 }
 
 /// `admitted` requests of `context` tokens have their caches in a group.
-static ServiceRole roleOf(const Layout &layout, int64_t workers,
+static ServiceRole roleOf(const WorkerLayout &layout, int64_t workers,
                           double admitted, double context) {
   ServiceRole role;
   role.degrees = layout.degrees;
@@ -45,7 +45,7 @@ static ServiceRole roleOf(const Layout &layout, int64_t workers,
   return role;
 }
 
-static ServiceRole decodeRoleOf(const Layout &layout, int64_t workers,
+static ServiceRole decodeRoleOf(const WorkerLayout &layout, int64_t workers,
                                 double admitted,
                                 const cost::ServingTimes &times,
                                 const ServiceGoal &goal) {
@@ -69,7 +69,7 @@ static ServicePlan withRate(ServicePlan plan, double rate,
   return plan;
 }
 
-ServicePlan service::planTogether(const Layout &layout, int64_t workers,
+ServicePlan service::planTogether(const WorkerLayout &layout, int64_t workers,
                                   double concurrency,
                                   const cost::ServingTimes &times,
                                   const ServiceGoal &goal) {
@@ -155,14 +155,14 @@ private:
   /// Whether prompts are computed on another machine.
   bool isElsewhere() const { return sides.prefill && given.isElsewhere; }
   const char *decodeName() const { return given.prefill ? "decode" : "serve"; }
-  std::optional<Layout> layoutOf(const GivenRole &role, const Side &side,
-                                 bool isPrefill);
+  std::optional<WorkerLayout> layoutOf(const GivenRole &role, const Side &side,
+                                       bool isPrefill);
   void checkPlaces();
   void checkTransfer();
   void checkLimits(const ServicePlan &plan);
-  std::optional<ServicePlan> together(const Layout &layout) const;
-  std::optional<ServicePlan> apart(const Layout &prefill,
-                                   const Layout &decode) const;
+  std::optional<ServicePlan> together(const WorkerLayout &layout) const;
+  std::optional<ServicePlan> apart(const WorkerLayout &prefill,
+                                   const WorkerLayout &decode) const;
   /// The load that is given; else the best within the limits, or where all
   /// miss them, that of one request in each worker.
   template <typename Loop>
@@ -177,10 +177,10 @@ private:
 } // namespace
 
 /// A layout with room for a request; else it breaks what is told.
-std::optional<Layout> Judging::layoutOf(const GivenRole &role, const Side &side,
-                                        bool isPrefill) {
+std::optional<WorkerLayout>
+Judging::layoutOf(const GivenRole &role, const Side &side, bool isPrefill) {
   const char *name = isPrefill ? "prefill" : decodeName();
-  ErrorOr<Layout> layout = side.layout(
+  ErrorOr<WorkerLayout> layout = side.layout(
       summary.engine, role.degrees,
       isPrefill ? cost::Phase::Prefill : cost::Phase::Decode, role.dims);
   if (!layout) {
@@ -281,15 +281,15 @@ double Judging::loadOf(const Loop &loop, double workers, double rate) const {
   return best.value_or(1);
 }
 
-std::optional<ServicePlan> Judging::together(const Layout &layout) const {
+std::optional<ServicePlan> Judging::together(const WorkerLayout &layout) const {
   auto workers = double(given.decode.workers);
   cost::AggregatedLoop loop(layout.worker, sides.engine, goal.load);
   double each = loadOf(loop, workers, goal.rate / workers);
   return planTogether(layout, given.decode.workers, each, loop.at(each), goal);
 }
 
-std::optional<ServicePlan> Judging::apart(const Layout &prefill,
-                                          const Layout &decode) const {
+std::optional<ServicePlan> Judging::apart(const WorkerLayout &prefill,
+                                          const WorkerLayout &decode) const {
   PairOfRoles roles{prefill, decode, given.prefill->workers,
                     given.decode.workers};
   cost::DisaggregatedLoop loop({prefill.worker, double(roles.prefills)},
@@ -303,10 +303,10 @@ std::optional<ServicePlan> Judging::apart(const Layout &prefill,
 }
 
 void Judging::run() {
-  std::optional<Layout> prefill;
+  std::optional<WorkerLayout> prefill;
   if (given.prefill)
     prefill = layoutOf(*given.prefill, readSide, /*isPrefill=*/true);
-  std::optional<Layout> decode =
+  std::optional<WorkerLayout> decode =
       layoutOf(given.decode, *sides.decode, /*isPrefill=*/false);
   checkTransfer();
   checkPlaces();

@@ -37,11 +37,11 @@ askedOf(const std::shared_ptr<const Scenario> &scenario,
 }
 
 /// What searches on each of them share.
-static std::vector<std::unique_ptr<Searcher>>
+static std::vector<std::unique_ptr<ServiceSearcher>>
 searchersOf(const std::vector<Asked> &all) {
-  std::vector<std::unique_ptr<Searcher>> searchers;
+  std::vector<std::unique_ptr<ServiceSearcher>> searchers;
   for (const Asked &asked : all)
-    searchers.push_back(std::make_unique<Searcher>(
+    searchers.push_back(std::make_unique<ServiceSearcher>(
         *asked.sides.decode, asked.sides.prefill.get(), asked.sides.engine,
         asked.summary.engine, asked.goal()));
   return searchers;
@@ -50,8 +50,8 @@ searchersOf(const std::vector<Asked> &all) {
 /// The best of all engines within a TPOT of `limitMs`; none: there is no plan.
 static std::optional<ServiceSummary>
 pointOf(const std::vector<Asked> &all,
-        const std::vector<std::unique_ptr<Searcher>> &searchers, double limitMs,
-        ServiceProof &proof) {
+        const std::vector<std::unique_ptr<ServiceSearcher>> &searchers,
+        double limitMs, ServiceProof &proof) {
   std::optional<ServiceSummary> best;
   for (size_t i = 0; i < all.size(); ++i) {
     const Asked &asked = all[i];

@@ -150,7 +150,7 @@ static void addContextParallel(std::vector<Degrees> &all) {
       }
 }
 
-double Layout::leastBytes(double context) const {
+double WorkerLayout::leastBytes(double context) const {
   double bytes = 0;
   for (const cost::StageMemory &stage : steps->memory(context))
     bytes = std::max(bytes, stage.weights + stage.cache);
@@ -188,9 +188,9 @@ std::optional<std::vector<Dim>> Side::leastDims(Degrees degrees,
   return best ? std::optional(best->dims) : std::nullopt;
 }
 
-Layout Side::made(const Degrees &degrees,
-                  std::shared_ptr<const cost::LayerTimes> layers) const {
-  Layout layout{
+WorkerLayout Side::made(const Degrees &degrees,
+                        std::shared_ptr<const cost::LayerTimes> layers) const {
+  WorkerLayout layout{
       degrees,
       std::make_unique<const cost::StepTimes>(std::move(layers), degrees),
       {}};
@@ -198,20 +198,20 @@ Layout Side::made(const Degrees &degrees,
   return layout;
 }
 
-Layout Side::layout(const Degrees &degrees, std::vector<Dim> dims) const {
+WorkerLayout Side::layout(const Degrees &degrees, std::vector<Dim> dims) const {
   return made(degrees, std::make_shared<const cost::LayerTimes>(
                            model, Strategy{degrees, std::move(dims)}, skew,
                            reach, spread));
 }
 
-ErrorOr<Layout> Side::layout(Runner runner, const Degrees &degrees,
-                             cost::Phase phase,
-                             const std::vector<Dim> &dims) const {
+ErrorOr<WorkerLayout> Side::layout(Runner runner, const Degrees &degrees,
+                                   cost::Phase phase,
+                                   const std::vector<Dim> &dims) const {
   if (auto why = model.structuralError(degrees))
     return Error{*why};
   EngineFacts facts(model.model());
   facts.isPrefill = phase == cost::Phase::Prefill;
-  Layout layout = this->layout(
+  WorkerLayout layout = this->layout(
       degrees, dims.empty() ? engineDims(runner, degrees, facts) : dims);
   if (!layout.steps->isLegal())
     return Error{"the model cannot be sharded with the dims that '" +
@@ -219,16 +219,16 @@ ErrorOr<Layout> Side::layout(Runner runner, const Degrees &degrees,
   return layout;
 }
 
-std::vector<Layout> Side::layouts(Runner runner, int64_t most, double context,
-                                  cost::Phase phase,
-                                  ServiceShortage &shortage) const {
+std::vector<WorkerLayout> Side::layouts(Runner runner, int64_t most,
+                                        double context, cost::Phase phase,
+                                        ServiceShortage &shortage) const {
   EngineFacts facts(model.model());
   facts.isPrefill = phase == cost::Phase::Prefill;
   std::vector<Degrees> candidates =
       degreesOn(most, model.layers().numLayers(), facts);
   if (phase == cost::Phase::Decode)
     addContextParallel(candidates);
-  std::vector<Layout> all;
+  std::vector<WorkerLayout> all;
   // Layers that are made, by degrees without stages.
   std::map<Degrees, std::shared_ptr<const cost::LayerTimes>> known;
   bool isRun = false;
@@ -248,7 +248,7 @@ std::vector<Layout> Side::layouts(Runner runner, int64_t most, double context,
       layers = std::make_shared<const cost::LayerTimes>(
           model, Strategy{stage, engineDims(runner, stage, facts)}, skew, reach,
           spread);
-    Layout layout = made(degrees, layers);
+    WorkerLayout layout = made(degrees, layers);
     if (!layout.steps->isLegal())
       continue;
     if (layout.worker.room(context) > 0) {

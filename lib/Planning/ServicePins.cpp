@@ -230,7 +230,7 @@ service::whyPinsFail(const ServiceSummary &summary, const Sides &sides,
     double context =
         phase == cost::Phase::Prefill ? goal.load.inputTokens : longestOf(goal);
     std::vector<Degrees> all;
-    for (const Layout &layout :
+    for (const WorkerLayout &layout :
          side.layouts(summary.engine, devices, context, phase, ignored))
       all.push_back(layout.degrees);
     return all;

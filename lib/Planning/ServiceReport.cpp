@@ -65,7 +65,7 @@ static void writeLayout(json::Writer &json, const ServiceRole &role,
 
 static void writeRole(json::Writer &json, const char *name,
                       const ServiceRole &role, const Scenario &scenario) {
-  json.key(name).beginObject(json::Layout::Block);
+  json.key(name).beginObject(json::Style::Block);
   json.member("machine", scenario.machine().name);
   json.member("workers", role.workers);
   writeLayout(json, role, scenario.model().numLayers());
@@ -85,7 +85,7 @@ static void writeRole(json::Writer &json, const char *name,
 /// What the service is to attain, and attains.
 static void writeLimits(json::Writer &json, const ServicePlan &plan,
                         const ServiceGoal &goal) {
-  json.key("slos").beginArray(json::Layout::Block);
+  json.key("slos").beginArray(json::Style::Block);
   auto write = [&](const char *name, const char *statistic, double limit,
                    double attained, bool isMet) {
     json.beginObject();
@@ -149,7 +149,7 @@ static void writePlan(json::Writer &json, ServiceMode mode,
     json.null();
     return;
   }
-  json.beginObject(json::Layout::Block);
+  json.beginObject(json::Style::Block);
   writeMembers(json, *plan, summary);
   json.endObject();
 }
@@ -195,7 +195,7 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
 
 static void writeBreaches(json::Writer &json,
                           const std::vector<ServiceBreach> &breaches) {
-  json.key("breaks").beginArray(json::Layout::Block);
+  json.key("breaks").beginArray(json::Style::Block);
   for (const ServiceBreach &breach : breaches) {
     json.beginObject();
     json.member("kind", breach.kind);
@@ -237,7 +237,7 @@ static void writeOutcome(json::Writer &json, const ServicePlan *plan) {
 
 static void writeEngines(json::Writer &json,
                          const std::vector<EngineOutcome> &engines) {
-  json.key("engines").beginArray(json::Layout::Block);
+  json.key("engines").beginArray(json::Style::Block);
   for (const EngineOutcome &outcome : engines) {
     json.beginObject();
     json.member("engine", spell(outcome.engine));
@@ -354,7 +354,7 @@ static void writeAsked(json::Writer &json, const ServiceSummary &summary) {
 }
 
 static void writeSummary(json::Writer &json, const ServiceSummary &summary) {
-  json.beginObject(json::Layout::Block);
+  json.beginObject(json::Style::Block);
   writeAsked(json, summary);
   json.key("mode");
   if (summary.mode)
@@ -394,8 +394,8 @@ std::string shardopt::serviceJson(const ServiceSummary &summary) {
 std::string shardopt::frontierJson(const ServiceFrontier &frontier) {
   std::string text;
   json::Writer json(text);
-  json.beginObject(json::Layout::Block);
-  json.key("points").beginArray(json::Layout::Block);
+  json.beginObject(json::Style::Block);
+  json.key("points").beginArray(json::Style::Block);
   for (const ServiceSummary &point : frontier.points)
     writeSummary(json, point);
   json.endArray();

@@ -43,12 +43,12 @@ struct Open {
 };
 
 /// One goal.
-class Search {
+class GoalSearch {
 public:
   /// For what is better than `known`, if that is there.
-  Search(const Side &decode, const cost::ServingEngine &engine,
-         const ServiceGoal &goal, ServiceProof &proof,
-         ServiceShortage &shortage, const std::optional<ServicePlan> &known)
+  GoalSearch(const Side &decode, const cost::ServingEngine &engine,
+             const ServiceGoal &goal, ServiceProof &proof,
+             ServiceShortage &shortage, const std::optional<ServicePlan> &known)
       : best(known), decodeSide(decode), engine(engine), goal(goal),
         proof(proof), shortage(shortage), limits(goal, engine),
         least(almost(goal.rate)) {}
@@ -153,7 +153,7 @@ static int64_t workersFor(double rate, double one) {
   return std::max<int64_t>(1, int64_t(workers));
 }
 
-void Search::keep(ServicePlan plan) {
+void GoalSearch::keep(ServicePlan plan) {
   if (best && !isBetter(plan, *best, goal))
     return;
   if (goal.watch)
@@ -162,7 +162,7 @@ void Search::keep(ServicePlan plan) {
 }
 
 template <typename Reopen, typename Take>
-void Search::descend(std::vector<Open> open, Reopen reopen, Take take) {
+void GoalSearch::descend(std::vector<Open> open, Reopen reopen, Take take) {
   std::priority_queue<Open> queue;
   for (Open &one : open) {
     reopen(one);
@@ -187,7 +187,7 @@ void Search::descend(std::vector<Open> open, Reopen reopen, Take take) {
 // Aggregated
 //===----------------------------------------------------------------------===//
 
-void Search::reopenTogether(Open &open, const LoadLimits &alone) const {
+void GoalSearch::reopenTogether(Open &open, const LoadLimits &alone) const {
   const Decode &decode = *open.decode;
   int64_t most = goal.pins.serve.mostWorkers(decode.most);
   open.workers = double(most);
@@ -207,10 +207,10 @@ void Search::reopenTogether(Open &open, const LoadLimits &alone) const {
                  : -unlimited;
 }
 
-std::optional<Point> Search::bestTogether(const Open &open,
-                                          const AggregatedLoop &loop,
-                                          Loads<AggregatedLoop> &loads,
-                                          int64_t workers) {
+std::optional<Point> GoalSearch::bestTogether(const Open &open,
+                                              const AggregatedLoop &loop,
+                                              Loads<AggregatedLoop> &loads,
+                                              int64_t workers) {
   if (goal.load.concurrency > 0)
     return loads.at(goal.load.concurrency / double(workers));
   // What one worker has to serve, so that all of them serve more than the best
@@ -226,8 +226,8 @@ std::optional<Point> Search::bestTogether(const Open &open,
   return loads.best(int64_t(loop.room()), incumbent);
 }
 
-void Search::tryTogether(const Open &open) {
-  const Layout &layout = open.decode->curve.layout();
+void GoalSearch::tryTogether(const Open &open) {
+  const WorkerLayout &layout = open.decode->curve.layout();
   int64_t most = goal.pins.serve.mostWorkers(open.decode->most);
   int64_t workers = most;
   AggregatedLoop loop(layout.worker, engine, goal.load);
@@ -245,7 +245,7 @@ void Search::tryTogether(const Open &open) {
   keep(planTogether(layout, workers, found->concurrency, found->times, goal));
 }
 
-void Search::together(std::vector<Decode> &decodes) {
+void GoalSearch::together(std::vector<Decode> &decodes) {
   // The times of prompts among steps that decode are none of the bound's.
   LoadLimits alone = limits;
   alone.first = alone.inFlight = unlimited;
@@ -263,9 +263,9 @@ void Search::together(std::vector<Decode> &decodes) {
 //===----------------------------------------------------------------------===//
 
 template <typename Reach>
-std::optional<int64_t> Search::leastPrefill(const AnswerCurve &curve,
-                                            double workers, const Reach &reach,
-                                            int64_t most) const {
+std::optional<int64_t>
+GoalSearch::leastPrefill(const AnswerCurve &curve, double workers,
+                         const Reach &reach, int64_t most) const {
   if (most < 1 || curve.bound(workers, reach.on(most), limits) < least)
     return std::nullopt;
   int64_t low = 1, high = most;
@@ -282,8 +282,8 @@ std::optional<int64_t> Search::leastPrefill(const AnswerCurve &curve,
 /// With as many workers as are best, as if prefill workers of any layout that
 /// can send were on the devices that are left.
 template <typename Reach>
-void Search::reopenApart(Open &open, const PrefillSpace &readers,
-                         const Reach &reach) const {
+void GoalSearch::reopenApart(Open &open, const PrefillSpace &readers,
+                             const Reach &reach) const {
   const Decode &decode = *open.decode;
   double own = decode.curve.bound(1, {}, limits);
   open.key = goal.rate > 0 ? -unlimited : 0;
@@ -314,8 +314,8 @@ void Search::reopenApart(Open &open, const PrefillSpace &readers,
   }
 }
 
-double Search::keyOf(const Pair &pair, int64_t prefills,
-                     int64_t decodes) const {
+double GoalSearch::keyOf(const Pair &pair, int64_t prefills,
+                         int64_t decodes) const {
   double rate =
       pair.decode.curve.bound(double(decodes), pair.power(prefills), limits);
   if (goal.rate <= 0)
@@ -326,7 +326,7 @@ double Search::keyOf(const Pair &pair, int64_t prefills,
                           goal.price * double(decodes * pair.decode.devices()));
 }
 
-int64_t Search::decodesBeside(const Pair &pair, int64_t prefills) const {
+int64_t GoalSearch::decodesBeside(const Pair &pair, int64_t prefills) const {
   if (pair.readers.isApart)
     return pair.decode.most;
   int64_t decodes = (goal.devices - prefills * pair.prefill.devices()) /
@@ -341,7 +341,7 @@ int64_t Search::decodesBeside(const Pair &pair, int64_t prefills) const {
 /// All that may be better than the best plan, the most promising first.
 /// Prefill workers that are slower, and fewer decode workers, are not always
 /// worse: what waits is in flight, and does not decode.
-std::vector<Search::Numbers> Search::numbersOf(const Pair &pair) const {
+std::vector<GoalSearch::Numbers> GoalSearch::numbersOf(const Pair &pair) const {
   std::vector<Numbers> all;
   for (int64_t p = 1; p <= pair.prefill.most; ++p) {
     if (!goal.pins.prefill.allowWorkers(p))
@@ -362,8 +362,8 @@ std::vector<Search::Numbers> Search::numbersOf(const Pair &pair) const {
   return all;
 }
 
-bool Search::isRuledOut(const Pair &pair, int64_t prefills,
-                        int64_t decodes) const {
+bool GoalSearch::isRuledOut(const Pair &pair, int64_t prefills,
+                            int64_t decodes) const {
   while (!isPruned(keyOf(pair, prefills, decodes)))
     if (!pair.decode.curve.refine(double(decodes), pair.power(prefills),
                                   limits))
@@ -373,10 +373,11 @@ bool Search::isRuledOut(const Pair &pair, int64_t prefills,
 
 /// `pair` with so many workers; false where no load meets the limits, or none
 /// that is better than the best plan.
-bool Search::tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes) {
+bool GoalSearch::tryNumbers(const Pair &pair, int64_t prefills,
+                            int64_t decodes) {
   ++proof.pairs;
-  const Layout &prefill = *pair.prefill.layout,
-               &decode = pair.decode.curve.layout();
+  const WorkerLayout &prefill = *pair.prefill.layout,
+                     &decode = pair.decode.curve.layout();
   DisaggregatedLoop loop({prefill.worker, double(prefills)},
                          {decode.worker, double(decodes)}, engine, goal.load);
   if (!loop.hasRoom())
@@ -402,8 +403,8 @@ bool Search::tryNumbers(const Pair &pair, int64_t prefills, int64_t decodes) {
 }
 
 /// A layout of decode workers with all that can send to them.
-void Search::tryDecode(const Open &open, const PrefillSpace &readers,
-                       const std::vector<const Prefill *> &senders) {
+void GoalSearch::tryDecode(const Open &open, const PrefillSpace &readers,
+                           const std::vector<const Prefill *> &senders) {
   struct Sender {
     double key;
     const Prefill *prefill;
@@ -432,7 +433,8 @@ void Search::tryDecode(const Open &open, const PrefillSpace &readers,
   }
 }
 
-void Search::apart(std::vector<Decode> &decodes, const PrefillSpace &readers) {
+void GoalSearch::apart(std::vector<Decode> &decodes,
+                       const PrefillSpace &readers) {
   std::vector<Open> open;
   for (Decode &decode : decodes)
     if (goal.pins.decode.allow(decode.degrees()) &&
@@ -452,21 +454,21 @@ void Search::apart(std::vector<Decode> &decodes, const PrefillSpace &readers) {
 // Both
 //===----------------------------------------------------------------------===//
 
-struct Searcher::Space {
+struct ServiceSearcher::Space {
   DecodeSpace decode;
   std::vector<std::unique_ptr<PrefillSpace>> prefill; ///< if asked for
 };
 
-Searcher::Searcher(const Side &decode, const Side *prefill,
-                   const cost::ServingEngine &engine, Runner runner,
-                   const ServiceGoal &goal)
+ServiceSearcher::ServiceSearcher(const Side &decode, const Side *prefill,
+                                 const cost::ServingEngine &engine,
+                                 Runner runner, const ServiceGoal &goal)
     : decodeSide(decode), prefillSide(prefill), engine(engine), runner(runner),
       goal(goal), space(std::make_unique<Space>(
                       Space{DecodeSpace(decode, runner, engine, goal), {}})) {}
 
-Searcher::~Searcher() = default;
+ServiceSearcher::~ServiceSearcher() = default;
 
-void Searcher::addPrefill() {
+void ServiceSearcher::addPrefill() {
   if (!space->prefill.empty())
     return;
   for (const Side *side : {&decodeSide, prefillSide})
@@ -486,9 +488,10 @@ static void learn(const ServiceShortage &from, ServiceShortage &to) {
     to.example = from.example;
 }
 
-Found Searcher::find(const ServiceGoal &goal, ServiceProof &proof,
-                     ServiceShortage &shortage, std::optional<ServiceMode> only,
-                     const Found &known) {
+Found ServiceSearcher::find(const ServiceGoal &goal, ServiceProof &proof,
+                            ServiceShortage &shortage,
+                            std::optional<ServiceMode> only,
+                            const Found &known) {
   DecodeSpace &decode = space->decode;
   proof.layouts += int64_t(decode.layouts.size());
   learn(decode.shortage, shortage);
@@ -499,14 +502,16 @@ Found Searcher::find(const ServiceGoal &goal, ServiceProof &proof,
                 one.curve.leastSeconds() * 1e3 / goal.load.outputTokens);
   Found found;
   if (only != ServiceMode::Disaggregated) {
-    Search search(decodeSide, engine, goal, proof, shortage, known.aggregated);
+    GoalSearch search(decodeSide, engine, goal, proof, shortage,
+                      known.aggregated);
     search.together(decode.decodes);
     found.aggregated = search.found();
   }
   if (only == ServiceMode::Aggregated)
     return found;
   addPrefill();
-  Search search(decodeSide, engine, goal, proof, shortage, known.disaggregated);
+  GoalSearch search(decodeSide, engine, goal, proof, shortage,
+                    known.disaggregated);
   for (const std::unique_ptr<PrefillSpace> &readers : space->prefill) {
     proof.layouts += int64_t(readers->layouts.size());
     learn(readers->shortage, shortage);
@@ -521,6 +526,6 @@ Found service::search(const Side &decode, const Side *prefill,
                       const ServiceGoal &goal, ServiceProof &proof,
                       ServiceShortage &shortage,
                       std::optional<ServiceMode> only, const Found &known) {
-  return Searcher(decode, prefill, engine, runner, goal)
+  return ServiceSearcher(decode, prefill, engine, runner, goal)
       .find(goal, proof, shortage, only, known);
 }

@@ -215,12 +215,12 @@ void service::findPlans(ServiceSummary &summary, const Sides &sides,
                         std::optional<ServiceMode> mode,
                         ServiceShortage &shortage, double tie,
                         const Found &known) {
-  Searcher searcher(*sides.decode, sides.prefill.get(), sides.engine,
-                    summary.engine, summary.goal);
+  ServiceSearcher searcher(*sides.decode, sides.prefill.get(), sides.engine,
+                           summary.engine, summary.goal);
   findPlans(summary, searcher, mode, shortage, tie, known);
 }
 
-void service::findPlans(ServiceSummary &summary, Searcher &searcher,
+void service::findPlans(ServiceSummary &summary, ServiceSearcher &searcher,
                         std::optional<ServiceMode> mode,
                         ServiceShortage &shortage, double tie,
                         const Found &known) {

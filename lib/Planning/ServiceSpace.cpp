@@ -35,7 +35,7 @@ DecodeSpace::DecodeSpace(const Side &side, Runner runner,
                          const ServiceGoal &goal)
     : layouts(side.layouts(runner, mostOf(side, goal, goal.devices),
                            longestOf(goal), cost::Phase::Decode, shortage)) {
-  for (const Layout &layout : layouts) {
+  for (const WorkerLayout &layout : layouts) {
     if (goal.isStopped())
       break;
     if (goal.pins.allowDecode(layout.degrees))
@@ -53,7 +53,7 @@ PrefillSpace::PrefillSpace(const Side &side, bool isApart, Runner runner,
                            goal.load.inputTokens, cost::Phase::Prefill,
                            shortage)),
       runner(runner), facts(side.costs().model()) {
-  for (const Layout &layout : layouts) {
+  for (const WorkerLayout &layout : layouts) {
     if (goal.isStopped())
       break;
     if (!goal.pins.prefill.allow(layout.degrees))

@@ -30,13 +30,13 @@ struct DecodeSpace {
               const cost::ServingEngine &engine, const ServiceGoal &goal);
 
   ServiceShortage shortage;
-  std::vector<Layout> layouts;
+  std::vector<WorkerLayout> layouts;
   std::vector<Decode> decodes;
 };
 
 /// A layout of prefill workers.
 struct Prefill {
-  const Layout *layout;
+  const WorkerLayout *layout;
   PrefillPower one;
   int64_t most; ///< workers that have a place
 
@@ -66,7 +66,7 @@ public:
   bool isApart;
   int64_t devices; ///< that they may have
   ServiceShortage shortage;
-  std::vector<Layout> layouts;
+  std::vector<WorkerLayout> layouts;
 
 private:
   /// What decides whether caches can be sent between two roles.

@@ -63,8 +63,8 @@ makeProcedural(Kind kind, const Scenario &scenario) {
           scenario.costs(), scenario.machine(), settings));
 }
 
-static blackbox::Problem problemOf(const Scenario &scenario) {
-  blackbox::Problem problem;
+static blackbox::SimulatedProblem problemOf(const Scenario &scenario) {
+  blackbox::SimulatedProblem problem;
   problem.model = scenario.modelName();
   problem.latency = scenario.latencyKey();
   problem.context = scenario.workload().context;

@@ -38,15 +38,15 @@ public:
   }
 
 private:
-  enum class Phase { Start, Sweep, Pairs };
+  enum class MoveKind { Start, Sweep, Pairs };
 
   size_t begin() override {
     if (isProposed && !advance())
       return 0;
     while (true) {
-      moves = phase == Phase::Start   ? std::vector<Point>{space.sample(rng)}
-              : phase == Phase::Sweep ? singleMoves(variables[next])
-                                      : pairMoves(pairs[next]);
+      moves = kind == MoveKind::Start   ? std::vector<Point>{space.sample(rng)}
+              : kind == MoveKind::Sweep ? singleMoves(variables[next])
+                                        : pairMoves(pairs[next]);
       isProposed = true;
       if (!moves.empty())
         break;
@@ -61,10 +61,10 @@ private:
 
   void learn(const std::vector<Point> &points,
              const std::vector<Evaluation> &evaluations) override {
-    if (phase == Phase::Start) {
+    if (kind == MoveKind::Start) {
       position = points.front();
       current = evaluations.front();
-      enter(Phase::Sweep);
+      enter(MoveKind::Sweep);
       return;
     }
     bool moved = false;
@@ -76,23 +76,23 @@ private:
       moved = true;
     }
     improved |= moved;
-    if (moved && phase == Phase::Pairs)
-      enter(Phase::Sweep);
+    if (moved && kind == MoveKind::Pairs)
+      enter(MoveKind::Sweep);
   }
 
-  /// Goes on to the next variable or pair, or to the next phase; false where it
-  /// has to wait.
+  /// Goes on to the next variable or pair, or to moves of the next kind; false
+  /// where it has to wait.
   bool advance() {
-    if (phase == Phase::Start)
+    if (kind == MoveKind::Start)
       return true;
     bool isLast =
-        next + 1 == (phase == Phase::Sweep ? variables.size() : pairs.size());
-    Phase to = phase;
-    if (isLast && phase == Phase::Pairs)
-      to = Phase::Start;
+        next + 1 == (kind == MoveKind::Sweep ? variables.size() : pairs.size());
+    MoveKind to = kind;
+    if (isLast && kind == MoveKind::Pairs)
+      to = MoveKind::Start;
     else if (isLast && !improved)
-      to = pairs.empty() ? Phase::Start : Phase::Pairs;
-    if (to == Phase::Start && isAhead())
+      to = pairs.empty() ? MoveKind::Start : MoveKind::Pairs;
+    if (to == MoveKind::Start && isAhead())
       return false;
     ++next;
     isProposed = false;
@@ -102,16 +102,16 @@ private:
   }
 
   /// A sweep of no variables gives way to a start.
-  void enter(Phase to) {
-    phase = to;
+  void enter(MoveKind to) {
+    kind = to;
     next = 0;
     improved = false;
     isProposed = false;
-    if (phase == Phase::Sweep) {
+    if (kind == MoveKind::Sweep) {
       rng.shuffle(variables);
       if (variables.empty())
-        phase = Phase::Start;
-    } else if (phase == Phase::Pairs) {
+        kind = MoveKind::Start;
+    } else if (kind == MoveKind::Pairs) {
       rng.shuffle(pairs);
     }
   }
@@ -147,7 +147,7 @@ private:
 
   std::vector<size_t> variables;                ///< in the order of the sweep
   std::vector<std::pair<size_t, size_t>> pairs; ///< of free degrees
-  Phase phase = Phase::Start;
+  MoveKind kind = MoveKind::Start;
   size_t next = 0;         ///< in `variables` or `pairs`
   bool isProposed = false; ///< whether the moves of `next` are
   bool improved = false;   ///< in this sweep

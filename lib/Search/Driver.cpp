@@ -63,10 +63,10 @@ constexpr uint64_t maxAsked = 256;
 /// and told, in the order in which they were asked for. So neither the trace
 /// nor what the searcher knows at any `ask` depends on how long an evaluation
 /// takes.
-class Search {
+class SearchLoop {
 public:
-  Search(Searcher &searcher, const Simulator &simulator,
-         const Objective &objective, const DriverOptions &options)
+  SearchLoop(Searcher &searcher, const Simulator &simulator,
+             const Objective &objective, const DriverOptions &options)
       : searcher(searcher), objective(objective), options(options),
         window(std::max(1u, options.workers)),
         queue(simulator, std::max(options.threads, options.workers)) {}
@@ -108,7 +108,7 @@ private:
 } // namespace
 
 /// What is charged so far, at most the budget.
-uint64_t Search::charged(uint64_t rejected) const {
+uint64_t SearchLoop::charged(uint64_t rejected) const {
   switch (options.accounting) {
   case Accounting::Asked:
     return result.evaluations;
@@ -121,14 +121,14 @@ uint64_t Search::charged(uint64_t rejected) const {
 }
 
 /// The strategies asked for at most where only new ones are charged.
-uint64_t Search::askedCap() const {
+uint64_t SearchLoop::askedCap() const {
   return std::min(options.budget, UINT64_MAX / maxAskedPerBudget) *
          maxAskedPerBudget;
 }
 
 /// The strategies that may be asked for next, should all that is pending be
 /// charged; 0: the budget is spent.
-uint64_t Search::allowance() const {
+uint64_t SearchLoop::allowance() const {
   uint64_t left = options.budget - charged(searcher.rejected());
   if (options.accounting == Accounting::New)
     left = std::min(left, askedCap() - result.evaluations);
@@ -138,7 +138,7 @@ uint64_t Search::allowance() const {
 
 /// Asks until something is pending, and for every worker. Returns why the
 /// search ends, if nothing is pending.
-std::optional<StopReason> Search::askForMore() {
+std::optional<StopReason> SearchLoop::askForMore() {
   auto endFor = [&](StopReason reason) {
     return pending.empty() ? std::optional(reason) : std::nullopt;
   };
@@ -170,7 +170,7 @@ std::optional<StopReason> Search::askForMore() {
 
 /// Null if there is none because of a stop: what a black box was interrupted in
 /// says nothing of the strategy, and must not be remembered.
-const Evaluation *Search::evaluate(const Pending &first) {
+const Evaluation *SearchLoop::evaluate(const Pending &first) {
   if (first.isNew) {
     Evaluation evaluation = withFiniteMetrics(queue.pop());
     if (evaluation.reason == Reason::Failed && stopRequested())
@@ -181,7 +181,7 @@ const Evaluation *Search::evaluate(const Pending &first) {
   return cache.find(first.strategy);
 }
 
-void Search::record(const Pending &first, const Evaluation &evaluation) {
+void SearchLoop::record(const Pending &first, const Evaluation &evaluation) {
   const Strategy &strategy = first.strategy;
   std::optional<Plan> &slot =
       evaluation.valid ? result.best : result.leastViolating;
@@ -199,7 +199,7 @@ void Search::record(const Pending &first, const Evaluation &evaluation) {
 }
 
 /// Whether it could.
-bool Search::takeUpFirst() {
+bool SearchLoop::takeUpFirst() {
   Pending first = std::move(pending.front());
   pending.pop_front();
   const Evaluation *evaluation = evaluate(first);
@@ -210,7 +210,7 @@ bool Search::takeUpFirst() {
   return true;
 }
 
-SearchResult Search::run() {
+SearchResult SearchLoop::run() {
   std::optional<StopReason> end;
   while (!end) {
     if (stopRequested())
@@ -233,7 +233,7 @@ SearchResult Search::run() {
 SearchResult runSearch(Searcher &searcher, const Simulator &simulator,
                        const Objective &objective,
                        const DriverOptions &options) {
-  return Search(searcher, simulator, objective, options).run();
+  return SearchLoop(searcher, simulator, objective, options).run();
 }
 
 void certify(SearchResult &result, const ExactResult &exact,

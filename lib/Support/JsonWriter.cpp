@@ -39,12 +39,12 @@ void Writer::separate() {
   level.empty = false;
 }
 
-void Writer::begin(char bracket, Layout layout) {
+void Writer::begin(char bracket, Style style) {
   separate();
   out += bracket;
   bool enclosedByLine = !levels.empty() && !levels.back().block;
   Level level;
-  level.block = layout == Layout::Block && !enclosedByLine;
+  level.block = style == Style::Block && !enclosedByLine;
   levels.push_back(level);
 }
 
@@ -57,8 +57,8 @@ void Writer::end(char bracket) {
   out += bracket;
 }
 
-Writer &Writer::beginObject(Layout layout) {
-  begin('{', layout);
+Writer &Writer::beginObject(Style style) {
+  begin('{', style);
   return *this;
 }
 
@@ -67,8 +67,8 @@ Writer &Writer::endObject() {
   return *this;
 }
 
-Writer &Writer::beginArray(Layout layout) {
-  begin('[', layout);
+Writer &Writer::beginArray(Style style) {
+  begin('[', style);
   return *this;
 }
 

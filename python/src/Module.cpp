@@ -78,9 +78,9 @@ std::vector<std::pair<std::string, Choices>> opsOf(const LoadedModel &model) {
 // Problems
 //===----------------------------------------------------------------------===//
 
-class Problem {
+class NativeProblem {
 public:
-  Problem(const LoadedModel &model, const py::dict &settings);
+  NativeProblem(const LoadedModel &model, const py::dict &settings);
 
   py::tuple plan(const py::dict &settings) const;
   py::tuple planService(const py::dict &settings) const;
@@ -114,7 +114,7 @@ public:
   std::shared_ptr<const Scenario> scenario;
 
 private:
-  friend class Search;
+  friend class NativeSearch;
   struct Told;
 
   PlanRequest readRequest(const py::dict &settings) const;
@@ -122,10 +122,10 @@ private:
   auto searched(const py::dict &settings, Work work) const;
 };
 
-class Search {
+class NativeSearch {
 public:
   /// What a searcher plans before it is asked takes a moment.
-  Search(const Problem &problem, const py::dict &settings)
+  NativeSearch(const NativeProblem &problem, const py::dict &settings)
       : problem(problem),
         search(orRaise(problem.interrupt->finish(
             [&problem, request = problem.readRequest(settings)] {
@@ -145,13 +145,14 @@ public:
 private:
   static Evaluation readMetrics(const py::tuple &metrics);
 
-  const Problem problem;
+  const NativeProblem problem;
   const std::unique_ptr<AskTell> search;
 };
 
 } // namespace
 
-Problem::Problem(const LoadedModel &model, const py::dict &settings) {
+NativeProblem::NativeProblem(const LoadedModel &model,
+                             const py::dict &settings) {
   ScenarioOptions options;
   options.timing.machine = model.machine;
   take(settings, "machine", options.timing.machine);
@@ -179,7 +180,7 @@ Problem::Problem(const LoadedModel &model, const py::dict &settings) {
 }
 
 /// How often a simulator in a process of its own has failed, by kind.
-std::map<std::string, uint64_t> Problem::failures() const {
+std::map<std::string, uint64_t> NativeProblem::failures() const {
   std::map<std::string, uint64_t> counts;
   if (!scenario->external())
     return counts;
@@ -191,23 +192,24 @@ std::map<std::string, uint64_t> Problem::failures() const {
 }
 
 /// Why it cannot be started any more, or None.
-std::optional<std::string> Problem::breakdown() const {
+std::optional<std::string> NativeProblem::breakdown() const {
   if (scenario->external())
     if (std::optional<Error> error = scenario->external()->breakdown())
       return error->message;
   return std::nullopt;
 }
 
-std::optional<std::string> Problem::whyNotRun(const std::string &engine,
-                                              const Numbers &strategy) const {
+std::optional<std::string>
+NativeProblem::whyNotRun(const std::string &engine,
+                         const Numbers &strategy) const {
   return shardopt::whyNotRun(orRaise(parseRunner(engine)),
                              readStrategy(strategy),
                              EngineFacts(scenario->model()));
 }
 
 /// The dim that `engine` gives to each op under the degrees of `strategy`.
-Numbers Problem::engineDims(const std::string &engine,
-                            const Numbers &strategy) const {
+Numbers NativeProblem::engineDims(const std::string &engine,
+                                  const Numbers &strategy) const {
   EngineFacts facts(scenario->model());
   Runner runner = orRaise(parseRunner(engine));
   Degrees degrees = readStrategy(strategy).degrees;
@@ -217,7 +219,7 @@ Numbers Problem::engineDims(const std::string &engine,
   return dims;
 }
 
-PlanRequest Problem::readRequest(const py::dict &settings) const {
+PlanRequest NativeProblem::readRequest(const py::dict &settings) const {
   PlanRequest request;
   std::map<std::string, std::string> lists;
   take(settings, "lists", lists);
@@ -270,7 +272,7 @@ PlanRequest Problem::readRequest(const py::dict &settings) const {
 }
 
 /// What a search has found so far, told by its thread.
-struct Problem::Told {
+struct NativeProblem::Told {
   std::mutex mutex;
   uint64_t charged = 0;
   std::optional<Evaluation> best;
@@ -311,7 +313,7 @@ static void openFirst(const PlanRequest &request) {
   agent::openNetworks(request.searcher);
 }
 
-py::tuple Problem::plan(const py::dict &settings) const {
+py::tuple NativeProblem::plan(const py::dict &settings) const {
   PlanRequest request = readRequest(settings);
   openFirst(request);
   py::object progress = py::none();
@@ -332,8 +334,9 @@ py::tuple Problem::plan(const py::dict &settings) const {
 
 /// Why `engine` sends no caches between workers of these degrees, or None.
 std::optional<std::string>
-Problem::whyNoTransfer(const std::string &engine, const RoleNumbers &prefill,
-                       const RoleNumbers &decode) const {
+NativeProblem::whyNoTransfer(const std::string &engine,
+                             const RoleNumbers &prefill,
+                             const RoleNumbers &decode) const {
   return shardopt::whyNoTransfer(
       orRaise(parseRunner(engine)), readRole("prefill", prefill).degrees,
       readRole("decode", decode).degrees, EngineFacts(scenario->model()));
@@ -341,7 +344,7 @@ Problem::whyNoTransfer(const std::string &engine, const RoleNumbers &prefill,
 
 /// A service that is given as a table and as JSON, and what it does not keep,
 /// or None.
-py::tuple Problem::evaluateService(const py::dict &settings) const {
+py::tuple NativeProblem::evaluateService(const py::dict &settings) const {
   ServiceSummary service = orRaise(shardopt::evaluateService(
       scenario, readService(settings), readGiven(settings)));
   return py::make_tuple(serviceTable(service), serviceJson(service),
@@ -352,7 +355,7 @@ py::tuple Problem::evaluateService(const py::dict &settings) const {
 /// is, and tells `progress` of `settings` how many loads were evaluated, and
 /// the tokens a second per GPU and the TPOT of the best, or None.
 template <typename Work>
-auto Problem::searched(const py::dict &settings, Work work) const {
+auto NativeProblem::searched(const py::dict &settings, Work work) const {
   ServiceRequest asked = readService(settings);
   asked.stop = interrupt->token();
   ServiceWatch watch;
@@ -386,13 +389,13 @@ static py::tuple describeService(const ServiceSummary &service) {
 
 /// The best of the "variants" of `settings`, each a problem and its settings,
 /// where there are some, and its number.
-py::tuple Problem::planService(const py::dict &settings) const {
+py::tuple NativeProblem::planService(const py::dict &settings) const {
   std::vector<ServiceVariant> variants;
   if (settings.contains("variants"))
     for (const py::handle &one : settings["variants"]) {
       auto [problem, own] = one.cast<std::pair<py::object, py::dict>>();
       variants.push_back(
-          {problem.cast<const Problem &>().scenario, readService(own)});
+          {problem.cast<const NativeProblem &>().scenario, readService(own)});
     }
   ServiceSummary found = searched(settings, [&](const ServiceRequest &asked) {
     for (ServiceVariant &variant : variants) {
@@ -406,7 +409,7 @@ py::tuple Problem::planService(const py::dict &settings) const {
 }
 
 /// The service of fewest GPUs, or of least cost, at a rate.
-py::tuple Problem::sizeService(const py::dict &settings) const {
+py::tuple NativeProblem::sizeService(const py::dict &settings) const {
   return describeService(searched(settings, [&](const ServiceRequest &asked) {
     return shardopt::sizeService(scenario, asked);
   }));
@@ -414,7 +417,7 @@ py::tuple Problem::sizeService(const py::dict &settings) const {
 
 /// The Pareto frontier of tokens a second per GPU and of a user as JSON, and
 /// why it is empty, or None.
-py::tuple Problem::serviceFrontier(const py::dict &settings) const {
+py::tuple NativeProblem::serviceFrontier(const py::dict &settings) const {
   double step = defaultFrontierStep;
   take(settings, "step", step);
   ServiceFrontier frontier =
@@ -428,7 +431,7 @@ py::tuple Problem::serviceFrontier(const py::dict &settings) const {
 }
 
 /// What binds, and what would help, as JSON.
-std::string Problem::adviseService(const py::dict &settings) const {
+std::string NativeProblem::adviseService(const py::dict &settings) const {
   return adviceJson(searched(settings, [&](const ServiceRequest &asked) {
     return shardopt::adviseService(scenario, asked);
   }));
@@ -437,7 +440,7 @@ std::string Problem::adviseService(const py::dict &settings) const {
 /// The values of each degree that is open, and the dims of each op, that a
 /// search chooses from.
 std::vector<std::pair<std::string, Numbers>>
-Problem::space(const py::dict &settings) const {
+NativeProblem::space(const py::dict &settings) const {
   auto space = orRaise(search::StrategySpace::create(
       scenario->spaceFacts(), readRequest(settings).space));
   std::vector<std::pair<std::string, Numbers>> values;
@@ -454,7 +457,7 @@ Problem::space(const py::dict &settings) const {
 
 /// The table, the report as JSON, and why a strategy of the user's is invalid
 /// (or None).
-py::tuple Problem::describe(const Numbers &numbers) const {
+py::tuple NativeProblem::describe(const Numbers &numbers) const {
   Strategy strategy = readStrategy(numbers);
   PlanSummary summary(scenario);
   summary.planName = "given";
@@ -472,7 +475,7 @@ py::tuple Problem::describe(const Numbers &numbers) const {
 }
 
 /// A searcher may think for long; it knows nothing of Python.
-std::vector<Numbers> Search::ask(size_t n) {
+std::vector<Numbers> NativeSearch::ask(size_t n) {
   std::vector<Strategy> asked;
   {
     py::gil_scoped_release release;
@@ -485,7 +488,7 @@ std::vector<Numbers> Search::ask(size_t n) {
 }
 
 /// The first five fields of a `Metrics`.
-Evaluation Search::readMetrics(const py::tuple &metrics) {
+Evaluation NativeSearch::readMetrics(const py::tuple &metrics) {
   Evaluation evaluation;
   evaluation.valid = metrics[0].cast<bool>();
   auto reason = metrics[1].cast<std::string>();
@@ -573,38 +576,39 @@ PYBIND11_MODULE(_shardopt, module) {
                                       facts.isInDenseStack.end();
                              })
       .def_property_readonly("ops", &opsOf);
-  py::class_<Problem>(module, "Problem")
+  py::class_<NativeProblem>(module, "Problem")
       .def(py::init<const LoadedModel &, const py::dict &>())
       .def_property_readonly("machine",
-                             [](const Problem &problem) {
+                             [](const NativeProblem &problem) {
                                return problem.scenario->machine().name;
                              })
-      .def_property_readonly(
-          "slo_ms",
-          [](const Problem &problem) { return problem.scenario->sloMs(); })
+      .def_property_readonly("slo_ms",
+                             [](const NativeProblem &problem) {
+                               return problem.scenario->sloMs();
+                             })
       .def_property_readonly("memory_gb",
-                             [](const Problem &problem) {
+                             [](const NativeProblem &problem) {
                                return problem.scenario->memoryCapacityGb();
                              })
-      .def("plan", &Problem::plan)
-      .def("plan_service", &Problem::planService)
-      .def("evaluate_service", &Problem::evaluateService)
-      .def("size_service", &Problem::sizeService)
-      .def("advise_service", &Problem::adviseService)
-      .def("service_frontier", &Problem::serviceFrontier)
-      .def("describe", &Problem::describe)
-      .def("space", &Problem::space)
-      .def("evaluate", &Problem::evaluate)
-      .def_property_readonly("failures", &Problem::failures)
-      .def_property_readonly("breakdown", &Problem::breakdown)
-      .def("why_not_run", &Problem::whyNotRun)
-      .def("why_no_transfer", &Problem::whyNoTransfer)
-      .def("engine_dims", &Problem::engineDims);
-  py::class_<Search>(module, "Search")
-      .def(py::init<const Problem &, const py::dict &>())
-      .def_property_readonly("name", &Search::name)
-      .def_property_readonly("done", &Search::done)
-      .def("ask", &Search::ask)
-      .def("tell", &Search::tell)
-      .def("better", &Search::better);
+      .def("plan", &NativeProblem::plan)
+      .def("plan_service", &NativeProblem::planService)
+      .def("evaluate_service", &NativeProblem::evaluateService)
+      .def("size_service", &NativeProblem::sizeService)
+      .def("advise_service", &NativeProblem::adviseService)
+      .def("service_frontier", &NativeProblem::serviceFrontier)
+      .def("describe", &NativeProblem::describe)
+      .def("space", &NativeProblem::space)
+      .def("evaluate", &NativeProblem::evaluate)
+      .def_property_readonly("failures", &NativeProblem::failures)
+      .def_property_readonly("breakdown", &NativeProblem::breakdown)
+      .def("why_not_run", &NativeProblem::whyNotRun)
+      .def("why_no_transfer", &NativeProblem::whyNoTransfer)
+      .def("engine_dims", &NativeProblem::engineDims);
+  py::class_<NativeSearch>(module, "Search")
+      .def(py::init<const NativeProblem &, const py::dict &>())
+      .def_property_readonly("name", &NativeSearch::name)
+      .def_property_readonly("done", &NativeSearch::done)
+      .def("ask", &NativeSearch::ask)
+      .def("tell", &NativeSearch::tell)
+      .def("better", &NativeSearch::better);
 }

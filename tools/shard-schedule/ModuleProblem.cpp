@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
-#include "Problem.h"
+#include "ScheduleTask.h"
 #include "shardopt/Model/Machine/MachineGroups.h"
 #include "shardopt/Planning/Ordering/JointPlan.h"
 #include "shardopt/Planning/Ordering/OrderReport.h"
@@ -105,7 +105,7 @@ static std::string describe(const ordering::UnlikeStages &stages,
          (stages.even ? std::to_string(*stages.even) : "does not fit");
 }
 
-ErrorOr<std::vector<Problem>> makeModuleProblems(const Options &options) {
+ErrorOr<std::vector<ScheduleTask>> makeModuleTasks(const Options &options) {
   ErrorOr<Planned> planned = readPlanned(options);
   if (!planned)
     return planned.error();
@@ -126,7 +126,7 @@ ErrorOr<std::vector<Problem>> makeModuleProblems(const Options &options) {
     step.clocks = unlike->clocks(planned->kinds);
     stages = describe(*unlike, planned->kinds);
   }
-  std::vector<Problem> problems;
+  std::vector<ScheduleTask> problems;
   for (int64_t chunks : options.chunks) {
     step.chunks = chunks;
     ErrorOr<ordering::StepGraph> graph =
@@ -137,7 +137,7 @@ ErrorOr<std::vector<Problem>> makeModuleProblems(const Options &options) {
         schedule::Instance::expand(std::move(graph->graph), graph->copies);
     if (!instance)
       return instance.error();
-    Problem &problem = problems.emplace_back(std::move(*instance));
+    ScheduleTask &problem = problems.emplace_back(std::move(*instance));
     problem.baselines = ordering::stepBaselines(problem.instance);
     problem.notes.push_back(
         {"step", std::to_string(graph->copies / graph->chunks) +

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
-#include "Problem.h"
+#include "ScheduleTask.h"
 
 using namespace shardopt;
 
@@ -15,7 +15,7 @@ static Error readsNone(const Options &options) {
                ": this build reads no modules (SHARDOPT_ENABLE_COMPILER=OFF)"};
 }
 
-ErrorOr<std::vector<Problem>> makeModuleProblems(const Options &options) {
+ErrorOr<std::vector<ScheduleTask>> makeModuleTasks(const Options &options) {
   return readsNone(options);
 }
 

@@ -8,7 +8,7 @@
 #include "Report.h"
 
 #include "Options.h"
-#include "Problem.h"
+#include "ScheduleTask.h"
 #include "shardopt/Support/Json.h"
 
 using namespace shardopt;
@@ -37,7 +37,7 @@ static std::string listOf(const Instance &instance, Of of) {
 }
 
 /// A table of orders made by hand; nothing where there are none.
-static std::string describeBaselines(const Problem &problem,
+static std::string describeBaselines(const ScheduleTask &problem,
                                      const Verdict &verdict) {
   std::string text;
   char line[160];
@@ -60,7 +60,8 @@ static std::string describeBaselines(const Problem &problem,
   return text;
 }
 
-std::string makeSummary(const Problem &problem, const SolverResult &result) {
+std::string makeSummary(const ScheduleTask &problem,
+                        const SolverResult &result) {
   const Instance &instance = problem.instance;
   const Verdict &verdict = result.verdict;
   auto row = [](const char *name, const std::string &text) {
@@ -142,7 +143,7 @@ std::string makeComparison(const std::vector<Answer> &answers) {
 
 /// The members of the object of one answer.
 static void addAnswer(json::Writer &writer, const Options &options,
-                      const Problem &problem, const SolverResult &result) {
+                      const ScheduleTask &problem, const SolverResult &result) {
   const Instance &instance = problem.instance;
   const Verdict &verdict = result.verdict;
   writer.member("ops", int64_t(instance.numOps()));
@@ -168,7 +169,7 @@ static void addAnswer(json::Writer &writer, const Options &options,
   writer.member("residence", result.bounds.residence);
   writer.member("refuted", result.bounds.refuted);
   writer.endObject();
-  writer.key("baselines").beginObject(json::Layout::Block);
+  writer.key("baselines").beginObject(json::Style::Block);
   for (const Baseline &baseline : problem.baselines) {
     writer.key(baseline.name).beginObject();
     writer.member("makespan", baseline.makespan);
@@ -192,7 +193,7 @@ static void addAnswer(json::Writer &writer, const Options &options,
   writer.member("found_by", result.finder);
   writer.member("is_fallback", isFallback(options, result));
   writer.member("stopped", result.stopped);
-  writer.key("phases").beginArray(json::Layout::Block);
+  writer.key("phases").beginArray(json::Style::Block);
   for (const PhaseTime &phase : result.phases) {
     writer.beginObject();
     writer.member("name", phase.name).member("seconds", phase.seconds);
@@ -206,14 +207,14 @@ std::string makeReport(const Options &options,
                        double seconds) {
   std::string text;
   json::Writer writer(text);
-  writer.beginObject(json::Layout::Block);
+  writer.beginObject(json::Style::Block);
   if (answers.size() == 1) {
     addAnswer(writer, options, answers[0].variant->problem, answers[0].result);
   } else {
     writer.member("best", answers[best].variant->name);
-    writer.key("variants").beginArray(json::Layout::Block);
+    writer.key("variants").beginArray(json::Style::Block);
     for (const Answer &answer : answers) {
-      writer.beginObject(json::Layout::Block);
+      writer.beginObject(json::Style::Block);
       writer.member("name", answer.variant->name);
       if (answer.result.schedule)
         addAnswer(writer, options, answer.variant->problem, answer.result);

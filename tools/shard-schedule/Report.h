@@ -11,11 +11,11 @@
 #include "shardopt/Solvers/Schedule/Solver.h"
 
 struct Options;
-struct Problem;
+struct ScheduleTask;
 struct Variant;
 
 /// The table of the standard output.
-std::string makeSummary(const Problem &problem,
+std::string makeSummary(const ScheduleTask &problem,
                         const shardopt::schedule::SolverResult &result);
 
 /// What was found for a variant.

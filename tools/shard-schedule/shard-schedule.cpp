@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
-#include "Problem.h"
 #include "Report.h"
+#include "ScheduleTask.h"
 #include "shardopt/Solvers/Schedule/ScheduleText.h"
 #include "shardopt/Support/FileRoles.h"
 #include "shardopt/Support/RunTool.h"
@@ -38,11 +38,11 @@ static double secondsSinceStart() {
 
 /// `part`: of the seconds that are left, what one of several problems gets.
 static SolverOptions solverOptions(const Options &options,
-                                   const Problem &problem, double part) {
+                                   const ScheduleTask &problem, double part) {
   SolverOptions result;
-  result.objective = options.objective == "own-span" ? Objective::OwnSpan
-                     : options.objective == "memory" ? Objective::Memory
-                                                     : Objective::Makespan;
+  result.objective = options.objective == "own-span" ? Criterion::OwnSpan
+                     : options.objective == "memory" ? Criterion::Memory
+                                                     : Criterion::Makespan;
   result.backend = options.backend;
   double standard = options.rounds ? 0 : 60;
   constexpr double least = 1e-3; // 0 would be no limit
@@ -61,7 +61,7 @@ static SolverOptions solverOptions(const Options &options,
 }
 
 /// The schedule, and below it the orders made by hand that fit.
-static std::string drawSchedule(const Problem &problem,
+static std::string drawSchedule(const ScheduleTask &problem,
                                 const SolverResult &result) {
   auto title = [](const std::string &name, int64_t makespan, int64_t bubble) {
     return name + ": makespan " + std::to_string(makespan) + ", bubble " +
@@ -138,7 +138,7 @@ static int search(const Options &options,
     const SolverResult &last = answers.back().result;
     return fail(last.shortage ? last.shortage->message : describeFailure(last));
   }
-  const Problem &problem = answers[*best].variant->problem;
+  const ScheduleTask &problem = answers[*best].variant->problem;
   const SolverResult &result = answers[*best].result;
   std::optional<Error> error;
   auto write = [&](const std::string &path, auto text) {

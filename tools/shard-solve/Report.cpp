@@ -50,7 +50,7 @@ static void addMemory(json::Writer &writer, const Problem &problem,
   if (!result.solution)
     return;
   ErrorOr<Verdict> verdict = verify(problem, *result.solution);
-  writer.key("memory").beginObject(json::Layout::Block);
+  writer.key("memory").beginObject(json::Style::Block);
   std::optional<Int128> limit;
   if (problem.usageLimit)
     limit = *problem.usageLimit;
@@ -75,11 +75,11 @@ static void addWork(json::Writer &writer, const SolverResult &result,
   writer.member("strategies", int64_t(result.numStrategies));
   writer.member("times", int64_t(result.numTimes));
   writer.endObject();
-  writer.key("reductions").beginObject(json::Layout::Block);
+  writer.key("reductions").beginObject(json::Style::Block);
   for (const auto &[name, count] : result.reductions)
     writer.member(name, int64_t(count));
   writer.endObject();
-  writer.key("phases").beginArray(json::Layout::Block);
+  writer.key("phases").beginArray(json::Style::Block);
   auto addPhase = [&](const char *name, double seconds) {
     writer.beginObject();
     writer.member("name", name).member("seconds", seconds);
@@ -96,7 +96,7 @@ std::string makeReport(const Options &options, const Problem &problem,
                        double seconds) {
   std::string text;
   json::Writer writer(text);
-  writer.beginObject(json::Layout::Block);
+  writer.beginObject(json::Style::Block);
   writer.member("instance", options.instance);
   writer.member("nodes", int64_t(problem.numNodes()));
   writer.member("edges", int64_t(problem.numEdges()));

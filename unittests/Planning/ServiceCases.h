@@ -122,21 +122,21 @@ public:
   void run(ServiceMode mode) {
     ServiceShortage shortage;
     double context = goal.load.inputTokens + goal.load.outputTokens / 2;
-    std::vector<service::Layout> decodes = side.layouts(
+    std::vector<service::WorkerLayout> decodes = side.layouts(
         runner, goal.devices, context, cost::Phase::Decode, shortage);
     if (mode == ServiceMode::Aggregated) {
-      for (const service::Layout &layout : decodes)
+      for (const service::WorkerLayout &layout : decodes)
         for (int64_t n = 1; n * layout.devices() <= goal.devices; ++n)
           if (goal.pins.serve.allow(layout.degrees) &&
               goal.pins.serve.allowWorkers(n))
             together(layout, n);
       return;
     }
-    std::vector<service::Layout> prefills =
+    std::vector<service::WorkerLayout> prefills =
         side.layouts(runner, goal.devices, goal.load.inputTokens,
                      cost::Phase::Prefill, shortage);
-    for (const service::Layout &p : prefills)
-      for (const service::Layout &d : decodes)
+    for (const service::WorkerLayout &p : prefills)
+      for (const service::WorkerLayout &d : decodes)
         if (!whyNoTransfer(runner, p.degrees, d.degrees, facts) &&
             goal.pins.prefill.allow(p.degrees) &&
             goal.pins.decode.allow(d.degrees))
@@ -155,7 +155,7 @@ private:
     visit({times, rate,
            rate * goal.load.outputTokens / double(goal.allDevices()), devices});
   }
-  void together(const service::Layout &layout, int64_t n) {
+  void together(const service::WorkerLayout &layout, int64_t n) {
     if (!service::havePlaces(n, layout.devices(), 0, 1, goal.devices,
                              side.domainSize()))
       return;
@@ -163,7 +163,7 @@ private:
     for (int64_t c = 1; c <= int64_t(loop.room()); ++c)
       offer(loop.at(double(c)), double(c), double(n), n * layout.devices());
   }
-  void apart(const service::Layout &p, const service::Layout &d) {
+  void apart(const service::WorkerLayout &p, const service::WorkerLayout &d) {
     for (int64_t np = 1; np * p.devices() < goal.devices; ++np)
       for (int64_t nd = 1; np * p.devices() + nd * d.devices() <= goal.devices;
            ++nd) {

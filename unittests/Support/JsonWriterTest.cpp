@@ -13,7 +13,7 @@
 #include <cstdlib>
 
 using namespace shardopt;
-using json::Layout;
+using json::Style;
 using json::Writer;
 
 template <typename T> static std::string written(const T &value) {
@@ -33,10 +33,10 @@ TEST(JsonWriter, membersKeepTheirOrderOnOneLine) {
 TEST(JsonWriter, blocksAreIndentedAndLinesStayWithinThem) {
   std::string out;
   Writer writer(out);
-  writer.beginObject(Layout::Block).key("rows").beginArray(Layout::Block);
-  writer.beginObject().member("x", 1).key("y").beginArray(Layout::Block);
+  writer.beginObject(Style::Block).key("rows").beginArray(Style::Block);
+  writer.beginObject().member("x", 1).key("y").beginArray(Style::Block);
   writer.value(2).endArray().endObject().beginObject().endObject().endArray();
-  writer.key("none").beginArray(Layout::Block).endArray().endObject();
+  writer.key("none").beginArray(Style::Block).endArray().endObject();
   EXPECT_EQ(out, "{\n"
                  "  \"rows\": [\n"
                  "    {\"x\": 1, \"y\": [2]},\n"

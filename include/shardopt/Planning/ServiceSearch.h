@@ -17,7 +17,7 @@
 namespace shardopt::service {
 
 /// A layout of one worker.
-struct Layout {
+struct WorkerLayout {
   Degrees degrees;
   std::unique_ptr<const cost::StepTimes> steps;
   cost::ServingWorker worker;
@@ -36,18 +36,18 @@ public:
 
   /// Those that `runner` runs on at most `most` devices, and which leave room
   /// for a request of `context` tokens. `shortage` learns why others do not.
-  std::vector<Layout> layouts(Runner runner, int64_t most, double context,
-                              cost::Phase phase,
-                              ServiceShortage &shortage) const;
+  std::vector<WorkerLayout> layouts(Runner runner, int64_t most, double context,
+                                    cost::Phase phase,
+                                    ServiceShortage &shortage) const;
 
   /// The one with `degrees`, whatever `runner` makes of them, and with whatever
   /// room; an error where the model has none with these. `dims` are those of
   /// all ops; empty: as `runner` has them.
-  ErrorOr<Layout> layout(Runner runner, const Degrees &degrees,
-                         cost::Phase phase,
-                         const std::vector<Dim> &dims = {}) const;
+  ErrorOr<WorkerLayout> layout(Runner runner, const Degrees &degrees,
+                               cost::Phase phase,
+                               const std::vector<Dim> &dims = {}) const;
   /// The same of degrees that the model has; its steps may be illegal.
-  Layout layout(const Degrees &degrees, std::vector<Dim> dims) const;
+  WorkerLayout layout(const Degrees &degrees, std::vector<Dim> dims) const;
 
   /// The dims that `runner` gives to the ops.
   std::vector<Dim> dimsOf(Runner runner, const Degrees &degrees) const;
@@ -62,8 +62,8 @@ public:
   const cost::CostModel &costs() const { return model; }
 
 private:
-  Layout made(const Degrees &degrees,
-              std::shared_ptr<const cost::LayerTimes> layers) const;
+  WorkerLayout made(const Degrees &degrees,
+                    std::shared_ptr<const cost::LayerTimes> layers) const;
   Side(const Scenario &scenario, std::shared_ptr<const cost::EngineClock> clock,
        const cost::ServingEngine &engine, const cost::ServingTraits &traits);
 
@@ -87,13 +87,13 @@ double longestOf(const ServiceGoal &goal);
 
 /// Workers of one role that prefill and decode, with `concurrency` requests in
 /// flight in each. The rate is what they attain, or that of the goal.
-ServicePlan planTogether(const Layout &layout, int64_t workers,
+ServicePlan planTogether(const WorkerLayout &layout, int64_t workers,
                          double concurrency, const cost::ServingTimes &times,
                          const ServiceGoal &goal);
 
 /// Layouts of two roles, and how many workers each has.
 struct PairOfRoles {
-  const Layout &prefill, &decode;
+  const WorkerLayout &prefill, &decode;
   int64_t prefills, decodes;
 };
 /// The same of two roles, with `concurrency` requests in flight over all.
@@ -116,13 +116,13 @@ struct Found {
 };
 /// Searches that differ in their limits alone: they share layouts, and what is
 /// known of their steps.
-class Searcher {
+class ServiceSearcher {
 public:
   /// All outlive it.
-  Searcher(const Side &decode, const Side *prefill,
-           const cost::ServingEngine &engine, Runner runner,
-           const ServiceGoal &goal);
-  ~Searcher();
+  ServiceSearcher(const Side &decode, const Side *prefill,
+                  const cost::ServingEngine &engine, Runner runner,
+                  const ServiceGoal &goal);
+  ~ServiceSearcher();
 
   /// Under `goal`, which is the one given before but for its limits. Plans that
   /// are no better than those `known` are not told.

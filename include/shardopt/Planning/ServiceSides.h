@@ -49,7 +49,7 @@ void findPlans(ServiceSummary &summary, const Sides &sides,
                std::optional<ServiceMode> mode, ServiceShortage &shortage,
                double tie = usualTie, const Found &known = {});
 /// The same of several goals that differ in their limits alone.
-void findPlans(ServiceSummary &summary, Searcher &searcher,
+void findPlans(ServiceSummary &summary, ServiceSearcher &searcher,
                std::optional<ServiceMode> mode, ServiceShortage &shortage,
                double tie = usualTie, const Found &known = {});
 

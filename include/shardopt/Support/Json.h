@@ -186,7 +186,7 @@ private:
 };
 
 /// How a `Writer` lays out an object or an array and all that it holds.
-enum class Layout : uint8_t {
+enum class Style : uint8_t {
   Line, ///< on one line
   Block ///< each member or element on a line of its own, indented by two
 };
@@ -200,9 +200,9 @@ public:
   explicit Writer(std::string &out) : out(out) {}
 
   /// Opens an object or array. A `Block` within a `Line` is laid out as `Line`.
-  Writer &beginObject(Layout layout = Layout::Line);
+  Writer &beginObject(Style style = Style::Line);
   Writer &endObject();
-  Writer &beginArray(Layout layout = Layout::Line);
+  Writer &beginArray(Style style = Style::Line);
   Writer &endArray();
 
   /// The key of the next value; only within an object.
@@ -231,7 +231,7 @@ private:
     bool block = false; ///< whether its members stand on lines of their own
     bool empty = true;  ///< whether nothing was written in it so far
   };
-  void begin(char bracket, Layout layout);
+  void begin(char bracket, Style style);
   void end(char bracket);
   /// Writes what separates the next key or element from the text before it.
   void separate();

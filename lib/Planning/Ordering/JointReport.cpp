@@ -17,7 +17,7 @@ using namespace shardopt::ordering;
 static void writeChoice(json::Writer &writer, const char *name,
                         const std::vector<std::string> &opNames,
                         const JointChoice &choice) {
-  writer.key(name).beginObject(json::Layout::Block);
+  writer.key(name).beginObject(json::Style::Block);
   if (choice.inFlight)
     writer.member("microbatches", choice.inFlight);
   writer.member("chunks", choice.chunks);
@@ -65,7 +65,7 @@ std::string ordering::jointJson(const JointPlan &plan,
                                 const std::vector<std::string> &opNames) {
   std::string text;
   json::Writer writer(text);
-  writer.beginObject(json::Layout::Block);
+  writer.beginObject(json::Style::Block);
   writer.member("simulator", simulator);
   writer.member("strategy_ms", plan.own / 1e6);
   writeChoice(writer, "sequential", opNames, plan.sequential);

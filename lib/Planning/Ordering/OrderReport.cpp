@@ -173,11 +173,11 @@ std::string ordering::orderJson(const std::vector<OrderedStep> &steps,
                                 size_t best) {
   std::string text;
   json::Writer writer(text);
-  writer.beginObject(json::Layout::Block);
+  writer.beginObject(json::Style::Block);
   writer.member("chunks", int64_t(steps[best].step.chunks));
-  writer.key("steps").beginArray(json::Layout::Block);
+  writer.key("steps").beginArray(json::Style::Block);
   for (const OrderedStep &step : steps) {
-    writer.beginObject(json::Layout::Block);
+    writer.beginObject(json::Style::Block);
     writeCommon(writer, summaryOf(step), "makespan_ms");
     writer.key("peak_memory").beginArray();
     for (const schedule::DeviceUse &device : step.result.verdict.devices)
@@ -196,12 +196,12 @@ std::string ordering::ringJson(const std::vector<OrderedRing> &rings,
                                size_t best) {
   std::string text;
   json::Writer writer(text);
-  writer.beginObject(json::Layout::Block);
+  writer.beginObject(json::Style::Block);
   writer.member("microbatches", rings[best].inFlight);
   writer.member("chunks", int64_t(rings[best].step.chunks));
-  writer.key("rings").beginArray(json::Layout::Block);
+  writer.key("rings").beginArray(json::Style::Block);
   for (const OrderedRing &ring : rings) {
-    writer.beginObject(json::Layout::Block);
+    writer.beginObject(json::Style::Block);
     writeCommon(writer, summaryOf(ring), "tpot_ms");
     writer.member("tokens_per_s_per_device", ring.throughput);
     writer.member("staggered", ring.isStaggered);

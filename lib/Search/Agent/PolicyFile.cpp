@@ -40,10 +40,10 @@ std::optional<Error> savePolicy(OutputFile &file, const Network &network,
                                 const search::StrategySpace &space) {
   std::string text;
   json::Writer writer(text);
-  writer.beginObject(json::Layout::Block);
+  writer.beginObject(json::Style::Block);
   writer.key("schema").value(schema);
   writer.key("variables").value(describeVariables(space));
-  writer.key("parameters").beginObject(json::Layout::Block);
+  writer.key("parameters").beginObject(json::Style::Block);
   std::vector<double> numbers;
   for (size_t i = 0; i < network.numBlocks(); ++i) {
     ParameterBlock block = network.block(i);

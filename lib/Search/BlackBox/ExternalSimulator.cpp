@@ -51,7 +51,7 @@ struct Lost {
 
 class ExternalSimulator::Pool {
 public:
-  Pool(Problem problem, ExternalOptions options)
+  Pool(SimulatedProblem problem, ExternalOptions options)
       : problem(std::move(problem)), options(std::move(options)),
         limits{this->problem.machine.memoryCapacity / 1e9, this->problem.sloMs},
         slots(std::max(1u, this->options.workers)) {
@@ -64,7 +64,7 @@ public:
   Evaluation evaluate(const Strategy &strategy);
 
   Greeting greeting; ///< the first
-  const Problem problem;
+  const SimulatedProblem problem;
   const ExternalOptions options;
 
   FailureCounts failures() const;
@@ -295,7 +295,7 @@ std::optional<Error> ExternalSimulator::Pool::breakdown() const {
 //===----------------------------------------------------------------------===//
 
 ErrorOr<std::unique_ptr<ExternalSimulator>>
-ExternalSimulator::create(Problem problem, ExternalOptions options) {
+ExternalSimulator::create(SimulatedProblem problem, ExternalOptions options) {
   auto pool = std::make_unique<Pool>(std::move(problem), std::move(options));
   if (std::optional<Error> error = pool->startFirst())
     return *error;

@@ -19,7 +19,7 @@ using namespace shardopt::blackbox;
 // Of the client
 //===----------------------------------------------------------------------===//
 
-std::string blackbox::helloLine(const Problem &problem) {
+std::string blackbox::helloLine(const SimulatedProblem &problem) {
   std::string text;
   json::Writer writer(text);
   writer.beginObject()

@@ -33,7 +33,7 @@ std::string selection::meaningJson(const StrategyGraph &graph,
                                    const ScaledProblem &scaled) {
   std::string text;
   json::Writer writer(text);
-  writer.beginObject(json::Layout::Block).member("schema", 1);
+  writer.beginObject(json::Style::Block).member("schema", 1);
   const Degrees &degrees = graph.context().degrees;
   writer.key("degrees").beginObject();
   for (Degree degree : allDegrees)
@@ -45,7 +45,7 @@ std::string selection::meaningJson(const StrategyGraph &graph,
   for (const cost::Stage &stage : graph.stages())
     writer.value(stage.repeats);
   writer.endArray();
-  writer.key("times").beginArray(json::Layout::Block);
+  writer.key("times").beginArray(json::Style::Block);
   for (const Resource &resource : scaled.resources) {
     bool isBytes = resource.kind == Resource::Kind::Bytes;
     writer.beginObject()
@@ -55,7 +55,7 @@ std::string selection::meaningJson(const StrategyGraph &graph,
         .endObject();
   }
   writer.endArray();
-  writer.key("nodes").beginArray(json::Layout::Block);
+  writer.key("nodes").beginArray(json::Style::Block);
   for (size_t i = 0; i < scaled.twinOf.size(); ++i)
     writeNode(writer, graph, scaled, i);
   writer.endArray().endObject();

@@ -15,8 +15,8 @@ std::string schedule::toChromeTrace(const Instance &instance,
                                     const Schedule &schedule) {
   std::string text;
   json::Writer writer(text);
-  writer.beginObject(json::Layout::Block);
-  writer.key("traceEvents").beginArray(json::Layout::Block);
+  writer.beginObject(json::Style::Block);
+  writer.key("traceEvents").beginArray(json::Style::Block);
   for (int32_t d = 0; d < instance.numDevices(); ++d) {
     writer.beginObject();
     writer.member("name", "process_name").member("ph", "M").member("pid", d);

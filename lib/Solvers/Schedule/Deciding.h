@@ -46,7 +46,7 @@ template <typename DecideModel>
 void improveByDeciding(Incumbent &incumbent, const Budget &budget,
                        int64_t effort, DecideModel decide) {
   const Instance &instance = incumbent.instance();
-  if (incumbent.objective() != Objective::Makespan)
+  if (incumbent.objective() != Criterion::Makespan)
     return;
   auto ask = [&](const auto &model, int64_t own) {
     constexpr int64_t mostSize = 10'000'000;

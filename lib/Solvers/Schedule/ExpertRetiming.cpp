@@ -23,7 +23,7 @@ public:
 
 private:
   /// The operators of a pass, in topological order.
-  void collect(const Block::Pass &pass, Phase phase,
+  void collect(const Block::Pass &pass, PlanOpPhase phase,
                std::vector<int32_t> &ops) const;
   /// Orders the operators of a block, each machine its own, as they would run
   /// if the block stood alone: what is ready earlier, then what has more after
@@ -50,7 +50,7 @@ BlockRetiming::BlockRetiming(const Instance &instance)
   }
 }
 
-void BlockRetiming::collect(const Block::Pass &pass, Phase phase,
+void BlockRetiming::collect(const Block::Pass &pass, PlanOpPhase phase,
                             std::vector<int32_t> &ops) const {
   if (!pass.exists())
     return;
@@ -87,10 +87,10 @@ std::vector<int32_t> BlockRetiming::orderBlock(std::vector<int32_t> ops) const {
         isReady &= end >= 0;
         start = std::max(start, end);
       }
-      Phase phase = graph.ops[i].phase;
-      int late = phase == Phase::WeightGradient  ? 2
-                 : phase == Phase::InputGradient ? 0
-                                                 : 1;
+      PlanOpPhase phase = graph.ops[i].phase;
+      int late = phase == PlanOpPhase::WeightGradient  ? 2
+                 : phase == PlanOpPhase::InputGradient ? 0
+                                                       : 1;
       auto rank = std::make_tuple(start, late, -tails[i], k);
       if (isReady && (bestStart < 0 || rank < bestRank)) {
         bestRank = rank;
@@ -112,9 +112,9 @@ BlockRetiming::run(const std::vector<std::vector<Block>> &blocks) const {
   for (size_t d = 0; d < blocks.size(); ++d)
     for (const Block &block : blocks[d]) {
       std::vector<int32_t> ops;
-      collect(block.forward, Phase::Forward, ops);
-      collect(block.backward, Phase::InputGradient, ops);
-      collect(block.weight, Phase::WeightGradient, ops);
+      collect(block.forward, PlanOpPhase::Forward, ops);
+      collect(block.backward, PlanOpPhase::InputGradient, ops);
+      collect(block.weight, PlanOpPhase::WeightGradient, ops);
       for (int32_t op : orderBlock(std::move(ops)))
         orders[d * numMachineKinds + int32_t(instance.at(op).machine)]
             .push_back(op);
@@ -141,9 +141,9 @@ Schedule schedule::scheduleOf(const Instance &instance,
       const Block &block = blocks[d][k];
       int64_t now = replay.ends[d][k] - times.of(block);
       for (auto [pass, phase] :
-           {std::pair(block.forward, Phase::Forward),
-            std::pair(block.backward, Phase::InputGradient),
-            std::pair(block.weight, Phase::WeightGradient)})
+           {std::pair(block.forward, PlanOpPhase::Forward),
+            std::pair(block.backward, PlanOpPhase::InputGradient),
+            std::pair(block.weight, PlanOpPhase::WeightGradient)})
         for (int32_t i = 0; pass.exists() && i < instance.period(); ++i) {
           const PlanOp &op = graph.ops[i];
           if (op.phase != phase || op.stage != pass.chunk ||

@@ -189,7 +189,7 @@ static void placeCoarsely(Incumbent &incumbent, const Budget &budget,
   ErrorOr<Instance> fewer = Instance::expand(coarse.graph, instance.copies());
   if (!fewer)
     return;
-  Incumbent coarseIncumbent(*fewer, Objective::Makespan);
+  Incumbent coarseIncumbent(*fewer, Criterion::Makespan);
   placement.improve(coarseIncumbent, budget.part(0.5));
   if (!coarseIncumbent.exists() || budget.isOver())
     return;
@@ -219,7 +219,7 @@ void FreePlacement::improve(Incumbent &incumbent, const Budget &budget) {
   std::optional<Candidate> current;
   int64_t value = 0;
   auto valueOf = [&](const Schedule &schedule) {
-    return incumbent.objective() == Objective::Makespan
+    return incumbent.objective() == Criterion::Makespan
                ? makespanOf(instance, schedule)
                : incumbent.valueOf(*validate(instance, schedule));
   };

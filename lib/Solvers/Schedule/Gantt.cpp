@@ -38,16 +38,16 @@ namespace {
 /// How the ops of a phase are drawn: those of the first direction, those of the
 /// second one, and what the legend calls them.
 struct Look {
-  Phase phase;
+  PlanOpPhase phase;
   const char *first, *second, *name;
 };
 } // namespace
 
 static constexpr Look looks[] = {
-    {Phase::Forward, "#9dc3f2", "#5b8dd6", "forward"},
-    {Phase::InputGradient, "#f4c56e", "#d99a2b", "backward (input)"},
-    {Phase::WeightGradient, "#a5d6a0", "#5fa35a", "backward (weight)"},
-    {Phase::Other, "#cfcfcf", "#9a9a9a", "other"},
+    {PlanOpPhase::Forward, "#9dc3f2", "#5b8dd6", "forward"},
+    {PlanOpPhase::InputGradient, "#f4c56e", "#d99a2b", "backward (input)"},
+    {PlanOpPhase::WeightGradient, "#a5d6a0", "#5fa35a", "backward (weight)"},
+    {PlanOpPhase::Other, "#cfcfcf", "#9a9a9a", "other"},
 };
 
 static bool isOfSecondDirection(const PlanOp &op) { return op.microbatch > 0; }

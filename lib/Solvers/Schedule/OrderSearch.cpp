@@ -66,7 +66,7 @@ chooseMove(const OrderState &state, const std::vector<int32_t> &path,
 
 void OrderSearch::improve(Incumbent &incumbent, const Budget &budget) {
   const Instance &instance = incumbent.instance();
-  if (!incumbent.exists() || incumbent.objective() == Objective::Memory)
+  if (!incumbent.exists() || incumbent.objective() == Criterion::Memory)
     return;
   Rng rng(seed);
   int64_t rounds = budget.rounds() ? budget.rounds() : standardRounds;
@@ -79,7 +79,7 @@ void OrderSearch::improve(Incumbent &incumbent, const Budget &budget) {
     if (incumbent.isProved() || budget.isOver())
       return;
     if (round % cycle == 0) {
-      if (!state || incumbent.objective() == Objective::Makespan) {
+      if (!state || incumbent.objective() == Criterion::Makespan) {
         state.emplace(instance, incumbent.schedule());
         path = state->criticalPath();
       }
@@ -97,7 +97,7 @@ void OrderSearch::improve(Incumbent &incumbent, const Budget &budget) {
     state->commit();
     path = state->criticalPath();
     if (state->makespan() < incumbent.verdict().makespan ||
-        (incumbent.objective() == Objective::OwnSpan && round % 16 == 0))
+        (incumbent.objective() == Criterion::OwnSpan && round % 16 == 0))
       incumbent.offer(state->schedule(), name());
   }
 }

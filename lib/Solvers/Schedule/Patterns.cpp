@@ -39,8 +39,9 @@ public:
   ChainBuilder(PlanGraph &graph, int32_t microbatch)
       : graph(graph), microbatch(microbatch) {}
 
-  int32_t add(const std::string &type, Phase phase, int64_t time, int32_t stage,
-              int32_t group, MachineKind machine = MachineKind::Compute) {
+  int32_t add(const std::string &type, PlanOpPhase phase, int64_t time,
+              int32_t stage, int32_t group,
+              MachineKind machine = MachineKind::Compute) {
     PlanOp op;
     op.id = (microbatch ? "r" : "") + type + "." + std::to_string(stage);
     op.type = type;
@@ -95,14 +96,15 @@ PlanGraph schedule::makeTrainGraph(const Pipeline &pipeline,
     ChainBuilder chain(graph, direction * copies);
     int32_t first = int32_t(graph.ops.size());
     for (int32_t s = 0; s < chunks; ++s) {
-      int32_t op = chain.add("F", Phase::Forward, times.forward, s, group + s);
+      int32_t op =
+          chain.add("F", PlanOpPhase::Forward, times.forward, s, group + s);
       graph.ops[op].birthBytes = 1;
       graph.ops[op].claims = op;
     }
     for (int32_t s = chunks; s-- > 0;) {
-      int32_t gradient = chain.add("Bi", Phase::InputGradient,
+      int32_t gradient = chain.add("Bi", PlanOpPhase::InputGradient,
                                    times.inputGradient, s, group + s);
-      int32_t weight = chain.add("W", Phase::WeightGradient,
+      int32_t weight = chain.add("W", PlanOpPhase::WeightGradient,
                                  times.weightGradient, s, group + s);
       graph.ops[weight].frees = {first + s};
       // The gradient goes on, not what becomes of the weights.
@@ -117,8 +119,9 @@ PlanGraph schedule::makeExpertTrainGraph(const Pipeline &pipeline,
                                          int32_t copies) {
   PlanGraph graph = makeDevices(pipeline);
   constexpr MachineKind comm = MachineKind::Comm;
-  constexpr Phase forward = Phase::Forward, backward = Phase::InputGradient,
-                  weight = Phase::WeightGradient;
+  constexpr PlanOpPhase forward = PlanOpPhase::Forward,
+                        backward = PlanOpPhase::InputGradient,
+                        weight = PlanOpPhase::WeightGradient;
   for (int32_t direction = 0; direction < pipeline.directions(); ++direction) {
     int32_t group = addGroups(graph, pipeline, direction);
     ChainBuilder chain(graph, direction * copies);
@@ -156,10 +159,12 @@ PlanGraph schedule::makeOverlapGraph(int32_t layers, const ExpertTimes &times) {
   graph.groups = {{"layers", 0}};
   ChainBuilder chain(graph, 0);
   for (int32_t s = 0; s < layers; ++s) {
-    chain.add("A", Phase::Forward, times.attention, s, 0);
-    chain.add("D", Phase::Forward, times.dispatch, s, 0, MachineKind::Comm);
-    chain.add("E", Phase::Forward, times.experts, s, 0);
-    chain.add("C", Phase::Forward, times.combine, s, 0, MachineKind::Comm);
+    chain.add("A", PlanOpPhase::Forward, times.attention, s, 0);
+    chain.add("D", PlanOpPhase::Forward, times.dispatch, s, 0,
+              MachineKind::Comm);
+    chain.add("E", PlanOpPhase::Forward, times.experts, s, 0);
+    chain.add("C", PlanOpPhase::Forward, times.combine, s, 0,
+              MachineKind::Comm);
   }
   return graph;
 }
@@ -173,7 +178,8 @@ PlanGraph schedule::makeDecodeGraph(const std::vector<int64_t> &stageTimes,
   ChainBuilder chain(graph, 0);
   for (int32_t token = 0; token < tokens; ++token)
     for (int32_t s = 0; s < stages; ++s) {
-      int32_t op = chain.add("F", Phase::Forward, stageTimes[s], s, group + s);
+      int32_t op =
+          chain.add("F", PlanOpPhase::Forward, stageTimes[s], s, group + s);
       graph.ops[op].id = "F" + std::to_string(token) + "." + std::to_string(s);
     }
   for (PlanEdge &edge : graph.edges)
@@ -189,7 +195,7 @@ PlanGraph schedule::makePrefillGraph(int32_t stages,
   for (size_t k = 0; k < times.size(); ++k) {
     ChainBuilder chain(graph, int32_t(k));
     for (int32_t s = 0; s < stages; ++s) {
-      int32_t op = chain.add("F", Phase::Forward, times[k], s, group + s);
+      int32_t op = chain.add("F", PlanOpPhase::Forward, times[k], s, group + s);
       graph.ops[op].id = "F" + std::to_string(k) + "." + std::to_string(s);
       if (k)
         graph.edges.push_back({op - stages, op});

@@ -135,10 +135,10 @@ void GraphReader::readOp(const json::Value &value) {
   PlanOp op;
   op.id = value["id"].string();
   op.type = value["type"].string("op");
-  op.phase = op.type == "F"    ? Phase::Forward
-             : op.type == "Bi" ? Phase::InputGradient
-             : op.type == "W"  ? Phase::WeightGradient
-                               : Phase::Other;
+  op.phase = op.type == "F"    ? PlanOpPhase::Forward
+             : op.type == "Bi" ? PlanOpPhase::InputGradient
+             : op.type == "W"  ? PlanOpPhase::WeightGradient
+                               : PlanOpPhase::Other;
   op.machine = value["machine"].choice<MachineKind>(
       {{"compute", MachineKind::Compute}, {"comm", MachineKind::Comm}},
       MachineKind::Compute);

@@ -134,9 +134,9 @@ DispatchRule RuleFrame::instantiate(const Rule &rule) const {
   std::vector<double> own(instance.period());
   for (int32_t i = 0; i < instance.period(); ++i) {
     own[i] = rule.fromEnd ? -double(after[i]) : double(before[i]);
-    if (graph.ops[i].phase == Phase::WeightGradient)
+    if (graph.ops[i].phase == PlanOpPhase::WeightGradient)
       own[i] += rule.weightBias * period;
-    if (graph.ops[i].phase == Phase::Forward)
+    if (graph.ops[i].phase == PlanOpPhase::Forward)
       own[i] += rule.forwardBias * period;
   }
   // Halves of a period make ties that are broken by index.
@@ -160,7 +160,7 @@ static std::vector<Rule> makeRules(const RuleFrame &frame) {
   for (const PlanDevice &device : instance.graph().devices)
     isLimited |= device.memory.has_value();
   for (const PlanOp &op : instance.graph().ops)
-    hasPhases |= op.phase == Phase::WeightGradient;
+    hasPhases |= op.phase == PlanOpPhase::WeightGradient;
   std::vector<double> paces = {1, 0.75, 1.5, 0.5, 1.25, 2, 0.25, 4, 0};
   if (!isRepeated)
     paces = {1};
@@ -216,7 +216,7 @@ void RuleSweep::improve(Incumbent &incumbent, const Budget &budget) {
       return;
     size_t count = std::min(batch, rules.size() - first);
     std::vector<std::optional<Schedule>> found(count);
-    bool isTimed = incumbent.objective() == Objective::Makespan;
+    bool isTimed = incumbent.objective() == Criterion::Makespan;
     int64_t limit =
         isTimed && incumbent.exists() ? incumbent.verdict().makespan : 0;
     parallelFor(count, unsigned(threads), [&](size_t k) {

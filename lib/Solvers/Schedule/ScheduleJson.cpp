@@ -30,7 +30,7 @@ std::string schedule::toJson(const Instance &instance,
   });
   std::string text;
   json::Writer writer(text);
-  writer.beginArray(json::Layout::Block);
+  writer.beginArray(json::Style::Block);
   for (int32_t op : order) {
     const PlanOp &planOp = instance.at(op);
     writer.beginObject();
@@ -50,7 +50,7 @@ std::string schedule::toJson(const Instance &instance,
 std::string schedule::toJson(const std::vector<FrontPoint> &points) {
   std::string text;
   json::Writer writer(text);
-  writer.beginArray(json::Layout::Block);
+  writer.beginArray(json::Style::Block);
   for (const FrontPoint &point : points) {
     writer.beginObject();
     writer.member("memory", point.memory);

@@ -38,10 +38,10 @@ bool Budget::isOver() const {
   return (stop && stop->requested()) || secondsLeft() <= 0;
 }
 
-Incumbent::Incumbent(const Instance &instance, Objective objective)
+Incumbent::Incumbent(const Instance &instance, Criterion objective)
     : problem(instance), aim(objective),
       limits(computeBounds(instance, instance.placement())) {
-  if (objective != Objective::Memory)
+  if (objective != Criterion::Memory)
     return;
   for (const PlanOp &op : instance.graph().ops)
     leastBytes = std::max(leastBytes, op.birthBytes + op.parameterBytes);
@@ -51,11 +51,11 @@ Incumbent::Incumbent(const Instance &instance, Objective objective)
 
 int64_t Incumbent::valueOf(const Verdict &verdict) const {
   switch (aim) {
-  case Objective::Makespan:
+  case Criterion::Makespan:
     return verdict.makespan;
-  case Objective::OwnSpan:
+  case Criterion::OwnSpan:
     return verdict.ownSpan();
-  case Objective::Memory:
+  case Criterion::Memory:
     return verdict.peakMemory();
   }
   return 0;
@@ -66,9 +66,9 @@ int64_t Incumbent::value() const { return valueOf(best); }
 int64_t Incumbent::bound() const {
   const PlanGraph &graph = problem.graph();
   switch (aim) {
-  case Objective::Makespan:
+  case Criterion::Makespan:
     return limits.makespan();
-  case Objective::OwnSpan: {
+  case Criterion::OwnSpan: {
     // A device spans at least its own work.
     if (!problem.isPlaced())
       return 0;
@@ -80,7 +80,7 @@ int64_t Incumbent::bound() const {
     }
     return *std::max_element(work.begin(), work.end());
   }
-  case Objective::Memory:
+  case Criterion::Memory:
     return leastBytes;
   }
   return 0;

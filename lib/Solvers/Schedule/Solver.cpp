@@ -58,7 +58,7 @@ static std::vector<Turn> makeTurns(const SolverOptions &options) {
   add(makeSequential(), 1);
   bool isExact = asked == "sat" || asked == "mip";
   add(makeFreePlacement(options.seed, !isExact), 0.25);
-  if (options.objective == Objective::Memory)
+  if (options.objective == Criterion::Memory)
     add(makeLeastMemory(), 0.25);
   if (asked == "rules")
     add(makeRuleSweep(options.threads), 1);
@@ -100,7 +100,7 @@ static void shorten(const Instance &instance, const SolverOptions &options,
     return;
   Instance limited = instance.withAtMost(least.value);
   SolverOptions own = options;
-  own.objective = Objective::Makespan;
+  own.objective = Criterion::Makespan;
   own.timeLimit = options.timeLimit > 0 ? budget.secondsLeft() : 0;
   own.known = {{least.finder, *least.schedule}};
   SolverResult shorter = schedule::solve(limited, own);
@@ -154,7 +154,7 @@ SolverResult schedule::solve(const Instance &instance,
   result.value = incumbent.value();
   result.proved = incumbent.isProved();
   result.finder = incumbent.finder();
-  if (options.objective == Objective::Memory)
+  if (options.objective == Criterion::Memory)
     shorten(instance, options, budget, result);
   return result;
 }

@@ -14,7 +14,7 @@ using namespace shardopt::solve;
 template <typename T>
 static void writeRows(json::Writer &writer, const char *key,
                       const Rows<T> &rows) {
-  writer.key(key).beginArray(json::Layout::Block);
+  writer.key(key).beginArray(json::Style::Block);
   for (size_t i = 0; i < rows.size(); ++i) {
     writer.beginArray();
     for (T value : rows[i])
@@ -27,19 +27,19 @@ static void writeRows(json::Writer &writer, const char *key,
 std::string solve::toJson(const Problem &problem) {
   std::string text;
   json::Writer writer(text);
-  writer.beginObject(json::Layout::Block);
-  writer.key("problem").beginObject(json::Layout::Block);
+  writer.beginObject(json::Style::Block);
+  writer.key("problem").beginObject(json::Style::Block);
   if (!problem.name.empty())
     writer.member("name", problem.name);
-  writer.key("nodes").beginObject(json::Layout::Block);
-  writer.key("intervals").beginArray(json::Layout::Block);
+  writer.key("nodes").beginObject(json::Style::Block);
+  writer.key("intervals").beginArray(json::Style::Block);
   for (const Interval &interval : problem.intervals)
     writer.beginArray().value(interval.begin).value(interval.end).endArray();
   writer.endArray();
   writeRows(writer, "costs", problem.costs);
   writeRows(writer, "usages", problem.usages);
   writer.endObject();
-  writer.key("edges").beginObject(json::Layout::Block);
+  writer.key("edges").beginObject(json::Style::Block);
   writeRows(writer, "nodes", problem.edgeNodes);
   writeRows(writer, "costs", problem.edgeCosts);
   writer.endObject();

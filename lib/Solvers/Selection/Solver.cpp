@@ -42,9 +42,9 @@ private:
 };
 
 /// A search for solutions of one problem.
-class Search {
+class SolverRun {
 public:
-  Search(const Problem &problem, const SolverOptions &options)
+  SolverRun(const Problem &problem, const SolverOptions &options)
       : problem(problem), options(options), clock(options.secondsBefore),
         infinitiesDiffer(chooseScaling(problem, /*pays=*/false).forbiddenFrom ==
                          infiniteCost) {}
@@ -91,7 +91,7 @@ private:
 // What is known so far
 //===----------------------------------------------------------------------===//
 
-void Search::beginPhase(const char *name) {
+void SolverRun::beginPhase(const char *name) {
   double now = clock.seconds();
   if (!result.phases.empty())
     result.phases.back().seconds = now - phaseStart;
@@ -99,7 +99,7 @@ void Search::beginPhase(const char *name) {
   result.phases.push_back({name, 0});
 }
 
-void Search::report() {
+void SolverRun::report() {
   if (!options.onProgress)
     return;
   Progress progress{result.phases.back().name, clock.seconds(), result.rounds,
@@ -111,7 +111,7 @@ void Search::report() {
   options.onProgress(progress);
 }
 
-void Search::offer(const Solution &solution) {
+void SolverRun::offer(const Solution &solution) {
   ErrorOr<Verdict> verdict = verify(problem, solution);
   assert(verdict && "a solution of other sizes than the problem");
   if (!verdict->feasible || (result.solution && verdict->cost >= result.cost))
@@ -124,7 +124,7 @@ void Search::offer(const Solution &solution) {
 
 /// `bound`, in costs of the graph, holds for all solutions that are cheaper
 /// than the best one so far.
-void Search::raiseBound(Int128 bound) {
+void SolverRun::raiseBound(Int128 bound) {
   bound <<= scaling.shift;
   if (result.solution)
     bound = std::min(bound, result.cost);
@@ -135,7 +135,7 @@ void Search::raiseBound(Int128 bound) {
     result.bound = bound;
 }
 
-double Search::timeSpent() const {
+double SolverRun::timeSpent() const {
   if (options.stop && options.stop->requested())
     return 1;
   if (options.timeLimit <= 0)
@@ -143,7 +143,7 @@ double Search::timeSpent() const {
   return std::min(1.0, clock.seconds() / options.timeLimit);
 }
 
-bool Search::isOver() {
+bool SolverRun::isOver() {
   result.proved =
       result.solution && result.bound && result.cost <= *result.bound;
   if (result.proved)
@@ -183,7 +183,7 @@ static double budgetBefore(int64_t rounds) {
 
 /// Where rounds end the search, they limit the steps to about half of what the
 /// first worker can do; otherwise time does.
-void Search::chooseSchedule(Descent &descent) {
+void SolverRun::chooseSchedule(Descent &descent) {
   constexpr int64_t fewest = 300, most = 9000;
   constexpr double share = 0.45;
   double steps = options.rounds ? share * budgetBefore(options.rounds) /
@@ -193,7 +193,7 @@ void Search::chooseSchedule(Descent &descent) {
 }
 
 /// Takes what the team knows.
-void Search::learn(const Graph &graph, const Network &network, Team &team) {
+void SolverRun::learn(const Graph &graph, const Network &network, Team &team) {
   const Incumbent &best = team.best();
   if (best.cost < foundCost) {
     foundCost = best.cost;
@@ -204,8 +204,9 @@ void Search::learn(const Graph &graph, const Network &network, Team &team) {
 }
 
 /// The certificate of the messages, after a round of them.
-std::optional<Certificate>
-Search::certifyRound(const Graph &graph, const Network &network, Team &team) {
+std::optional<Certificate> SolverRun::certifyRound(const Graph &graph,
+                                                   const Network &network,
+                                                   Team &team) {
   Descent &descent = team.descent();
   std::optional<Certificate> certificate = certify(
       network, descent.messages(), descent.multipliers(), graph.constant);
@@ -216,8 +217,8 @@ Search::certifyRound(const Graph &graph, const Network &network, Team &team) {
 
 /// Drops from the graph, once that is worth beginning again with less, what is
 /// in no solution that is cheaper than the best one.
-bool Search::shrink(Graph &graph, const Network &network,
-                    const Certificate &certificate) {
+bool SolverRun::shrink(Graph &graph, const Network &network,
+                       const Certificate &certificate) {
   constexpr double worthwhile = 0.1;
   if (!result.solution || options.withoutFixing)
     return false;
@@ -234,7 +235,7 @@ bool Search::shrink(Graph &graph, const Network &network,
   return true;
 }
 
-void Search::searchGraph(Graph &graph) {
+void SolverRun::searchGraph(Graph &graph) {
   if (isOver())
     return;
   auto network = std::make_unique<Network>(graph);
@@ -281,7 +282,7 @@ void Search::searchGraph(Graph &graph) {
 // The whole
 //===----------------------------------------------------------------------===//
 
-void Search::addReduction(const char *name, size_t count) {
+void SolverRun::addReduction(const char *name, size_t count) {
   for (auto &[known, sum] : result.reductions)
     if (known == std::string(name)) {
       sum += count;
@@ -290,7 +291,7 @@ void Search::addReduction(const char *name, size_t count) {
   result.reductions.push_back({name, count});
 }
 
-void Search::applyReductions(Graph &graph) {
+void SolverRun::applyReductions(Graph &graph) {
   if (options.withoutReductions) {
     // Messages need nodes that differ and strategies that are permitted.
     mergeParallelEdges(graph);
@@ -303,7 +304,7 @@ void Search::applyReductions(Graph &graph) {
 }
 
 /// Returns whether the graph may have a solution.
-bool Search::reduceGraph(Graph &graph) {
+bool SolverRun::reduceGraph(Graph &graph) {
   applyReductions(graph);
   result.numNodes = graph.countNodes();
   result.numEdges = graph.countEdges();
@@ -312,7 +313,7 @@ bool Search::reduceGraph(Graph &graph) {
   return !graph.isInfeasible;
 }
 
-SolverResult Search::run() {
+SolverResult SolverRun::run() {
   result.shortage = findShortage(problem);
   if (result.shortage) {
     result.proved = true;
@@ -347,5 +348,5 @@ SolverResult Search::run() {
 
 SolverResult solve::solve(const Problem &problem,
                           const SolverOptions &options) {
-  return Search(problem, options).run();
+  return SolverRun(problem, options).run();
 }

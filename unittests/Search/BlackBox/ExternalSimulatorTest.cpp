@@ -20,8 +20,8 @@
 using namespace shardopt;
 using namespace shardopt::blackbox;
 
-static Problem problem() {
-  Problem problem;
+static SimulatedProblem problem() {
+  SimulatedProblem problem;
   problem.model = "toy";
   problem.context = 1024;
   problem.machine = *loadMachine("h100_sxm");
@@ -148,7 +148,7 @@ TEST(ExternalSimulator, BoundsWhatItReads) {
 
 TEST(ExternalSimulator, SurvivesAWorkerThatDoesNotRead) {
   // More than a pipe holds, to a worker that has closed its input.
-  Problem large = problem();
+  SimulatedProblem large = problem();
   for (int i = 0; i < 20000; ++i)
     large.ops.push_back("a_long_name_of_an_op_" + std::to_string(i));
   ExternalOptions options;

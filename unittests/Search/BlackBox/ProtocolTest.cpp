@@ -18,9 +18,9 @@ using namespace shardopt::blackbox;
 static const std::vector<std::string> ops = {"embed", "head"};
 static const Limits limits = {/*memoryCapacityGb=*/72, /*sloMs=*/50};
 
-static Problem problem() {
+static SimulatedProblem problem() {
   ErrorOr<Machine> machine = loadMachine("h100_sxm");
-  Problem problem;
+  SimulatedProblem problem;
   problem.model = "toy \"model\"";
   problem.context = 4096;
   problem.machine = *machine;
@@ -71,7 +71,7 @@ TEST(Protocol, HelloIsOneLine) {
 }
 
 TEST(Protocol, NoSloIsNull) {
-  Problem free = problem();
+  SimulatedProblem free = problem();
   free.sloMs = std::numeric_limits<double>::infinity();
   EXPECT_NE(helloLine(free).find("\"slo_ms\": null"), std::string::npos);
   auto message = parseMessage(helloLine(free), {});

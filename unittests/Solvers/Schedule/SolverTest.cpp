@@ -181,7 +181,7 @@ TEST(Solver, WhatABuildLacksHasAName) {
 TEST(Solver, TheSpanOfADeviceIsAnObjective) {
   Instance instance = makePipeline(Placement::V, 4, 10, 9);
   SolverOptions options = withRounds(20000);
-  options.objective = Objective::OwnSpan;
+  options.objective = Criterion::OwnSpan;
   SolverResult result = schedule::solve(instance, options);
   ASSERT_TRUE(result.schedule);
   // F, Bi and W of two chunks, ten times, without a pause.
@@ -277,7 +277,7 @@ TEST(Solver, MemoryOfAllPlacementsIsTheLeast) {
                               Placement::V, Placement::Wave}) {
     Instance instance = makePipeline(placement, 4, 8, 32);
     SolverOptions options = withRounds(50);
-    options.objective = Objective::Memory;
+    options.objective = Criterion::Memory;
     SolverResult result = schedule::solve(instance, options);
     ASSERT_TRUE(result.schedule);
     EXPECT_TRUE(result.proved);
@@ -299,7 +299,7 @@ TEST(Solver, LeastMemoryIsWhereSchedulesBegin) {
   options.isPlaced = false;
   int64_t limit = 9; // all operators one after the other, and one more
   SolverOptions memory = withRounds(20);
-  memory.objective = Objective::Memory;
+  memory.objective = Criterion::Memory;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Instance instance = makeRandomInstance(seed, options);
@@ -319,13 +319,13 @@ TEST(Solver, LeastMemoryIsWhereSchedulesBegin) {
 TEST(Solver, MemoryIsAnObjective) {
   Instance instance = makePipeline(Placement::Linear, 3, 6, 6);
   SolverOptions options = withRounds(2000);
-  options.objective = Objective::Memory;
+  options.objective = Criterion::Memory;
   SolverResult result = schedule::solve(instance, options);
   ASSERT_TRUE(result.schedule);
   EXPECT_EQ(result.value, 1);
   EXPECT_EQ(result.verdict.peakMemory(), 1);
   EXPECT_TRUE(result.proved);
-  options.objective = Objective::Makespan;
+  options.objective = Criterion::Makespan;
   EXPECT_EQ(result.verdict.makespan,
             schedule::solve(instance.withMemory(1), options).verdict.makespan);
   SolverResult fast = schedule::solve(instance, options);

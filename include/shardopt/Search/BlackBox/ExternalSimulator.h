@@ -52,7 +52,7 @@ public:
   /// Starts the first worker. That it does not start or does not greet is an
   /// error, which quotes what it wrote on its standard error.
   static ErrorOr<std::unique_ptr<ExternalSimulator>>
-  create(Problem problem, ExternalOptions options);
+  create(SimulatedProblem problem, ExternalOptions options);
   ~ExternalSimulator() override;
 
   Evaluation evaluate(const Strategy &strategy) const override;

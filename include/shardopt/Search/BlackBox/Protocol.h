@@ -38,7 +38,7 @@ constexpr int64_t protocolVersion = 1;
 //===----------------------------------------------------------------------===//
 
 /// What a simulator is told before the first strategy.
-struct Problem {
+struct SimulatedProblem {
   std::string model;
   LatencyKey latency = LatencyKey::Tpot; ///< says the phase too
   int64_t context = 0;                   ///< tokens
@@ -50,7 +50,7 @@ struct Problem {
 /// The first line to a worker, without its end:
 /// {"protocol": 1, "model": …, "workload": {"phase": …, "context": …},
 ///  "machine": {…}, "slo_ms": …, "ops": […]}; an SLO of infinity is null.
-std::string helloLine(const Problem &problem);
+std::string helloLine(const SimulatedProblem &problem);
 
 /// A line that asks for an evaluation: {"id": …, "strategy": {…}}.
 std::string requestLine(int64_t id, const Strategy &strategy,

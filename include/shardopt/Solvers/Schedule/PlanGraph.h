@@ -26,7 +26,12 @@ namespace shardopt::schedule {
 enum class MachineKind : uint8_t { Compute, Comm };
 constexpr int32_t numMachineKinds = 2;
 
-enum class Phase : uint8_t { Forward, InputGradient, WeightGradient, Other };
+enum class PlanOpPhase : uint8_t {
+  Forward,
+  InputGradient,
+  WeightGradient,
+  Other
+};
 
 /// The largest number of operators, all micro-batches counted, of a time and of
 /// a size, so that sums fit.
@@ -37,7 +42,7 @@ constexpr int64_t maxBytes = int64_t(1) << 42;
 struct PlanOp {
   std::string id;
   std::string type; ///< as the user names it: "F", "Bi", "W", "attention"
-  Phase phase = Phase::Other;
+  PlanOpPhase phase = PlanOpPhase::Other;
   MachineKind machine = MachineKind::Compute;
   int32_t stage = -1;     ///< -1: of none
   int32_t microbatch = 0; ///< of its first repetition

@@ -19,7 +19,7 @@
 namespace shardopt::schedule {
 
 /// What is made small.
-enum class Objective : uint8_t {
+enum class Criterion : uint8_t {
   Makespan, ///< the end of the last operator
   OwnSpan,  ///< the longest span of a device between its first and last one
   Memory    ///< bytes at the worst time of any device, then the makespan
@@ -52,7 +52,7 @@ private:
 /// The best schedule so far, validated before it is taken, and what bounds it.
 class Incumbent {
 public:
-  Incumbent(const Instance &instance, Objective objective);
+  Incumbent(const Instance &instance, Criterion objective);
 
   /// Takes the schedule if it is valid and better; says who found it.
   bool offer(const Schedule &schedule, const std::string &by);
@@ -69,7 +69,7 @@ public:
   const std::optional<SteadyState> &steadyState() const { return steady; }
 
   const Instance &instance() const { return problem; }
-  Objective objective() const { return aim; }
+  Criterion objective() const { return aim; }
   bool exists() const { return found.has_value(); }
   const Schedule &schedule() const { return *found; }
   const Verdict &verdict() const { return best; }
@@ -87,7 +87,7 @@ public:
 
 private:
   const Instance &problem;
-  Objective aim;
+  Criterion aim;
   Bounds limits;
   std::optional<Schedule> found;
   Verdict best;

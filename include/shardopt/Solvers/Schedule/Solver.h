@@ -13,7 +13,7 @@
 namespace shardopt::schedule {
 
 struct SolverOptions {
-  Objective objective = Objective::Makespan;
+  Criterion objective = Criterion::Makespan;
   /// One of backendNames().
   std::string backend = "portfolio";
   double timeLimit = 60; ///< seconds; 0 for none

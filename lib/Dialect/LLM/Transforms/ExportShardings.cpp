@@ -357,16 +357,16 @@ LogicalResult ExportShardingsPass::run() {
            << "', expected a module of --llm-insert-collectives";
   std::string text;
   json::Writer json(text);
-  json.beginObject(json::Layout::Block);
+  json.beginObject(json::Style::Block);
   writeGrid(json, ProgramGrid(**degrees));
-  json.key("tensors").beginArray(json::Layout::Block);
+  json.key("tensors").beginArray(json::Style::Block);
   WalkResult walked = module.walk([&](ParamOp param) {
     return failed(writeParam(json, param)) ? WalkResult::interrupt()
                                            : WalkResult::advance();
   });
   if (walked.wasInterrupted())
     return failure();
-  json.endArray().key("values").beginArray(json::Layout::Block);
+  json.endArray().key("values").beginArray(json::Style::Block);
   if (failed(writeValues(json, module)))
     return failure();
   json.endArray().endObject();

@@ -1,12 +1,12 @@
-//===- Problem.h - What the options ask to schedule -------------*- C++ -*-===//
+//===- ScheduleTask.h - What the options ask to schedule --------*- C++ -*-===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H
-#define SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H
+#ifndef SHARDOPT_TOOLS_SCHEDULE_SCHEDULETASK_H
+#define SHARDOPT_TOOLS_SCHEDULE_SCHEDULETASK_H
 
 #include "shardopt/Solvers/Schedule/Baselines.h"
 #include "shardopt/Support/Stop.h"
@@ -16,8 +16,8 @@
 
 struct Options;
 
-struct Problem {
-  explicit Problem(shardopt::schedule::Instance instance)
+struct ScheduleTask {
+  explicit ScheduleTask(shardopt::schedule::Instance instance)
       : instance(std::move(instance)) {}
 
   shardopt::schedule::Instance instance;
@@ -28,12 +28,12 @@ struct Problem {
 };
 
 /// Reads the graph, or makes that of the pattern.
-shardopt::ErrorOr<Problem> makeProblem(const Options &options);
+shardopt::ErrorOr<ScheduleTask> makeTask(const Options &options);
 
 /// Steps of the module, a problem for each number of chunks, with the orders
 /// that it is compared with; in a build without the compiler an error.
-shardopt::ErrorOr<std::vector<Problem>>
-makeModuleProblems(const Options &options);
+shardopt::ErrorOr<std::vector<ScheduleTask>>
+makeModuleTasks(const Options &options);
 
 /// What --joint prints, and what it writes to --report, -o, --gantt and
 /// --trace; what is not asked for may be empty.
@@ -49,7 +49,7 @@ shardopt::ErrorOr<JointText> planJoint(const Options &options,
 struct Variant {
   std::string name; ///< "memory 6", "2 batches"
   std::optional<int64_t> memory;
-  Problem problem;
+  ScheduleTask problem;
 };
 
 /// The points of a front, from the least memory on, or the ways to cut a batch
@@ -57,4 +57,4 @@ struct Variant {
 /// options ask for neither.
 shardopt::ErrorOr<std::vector<Variant>> makeVariants(const Options &options);
 
-#endif // SHARDOPT_TOOLS_SCHEDULE_PROBLEM_H
+#endif // SHARDOPT_TOOLS_SCHEDULE_SCHEDULETASK_H

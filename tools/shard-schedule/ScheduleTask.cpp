@@ -1,11 +1,11 @@
-//===- Problem.cpp - What the options ask to schedule ---------------------===//
+//===- ScheduleTask.cpp - What the options ask to schedule ----------------===//
 //
 // Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Problem.h"
+#include "ScheduleTask.h"
 
 #include "Options.h"
 #include "shardopt/Solvers/Schedule/ChainPartition.h"
@@ -52,8 +52,8 @@ static std::optional<Error> checkTimes(const Options &options) {
   return std::nullopt;
 }
 
-static ErrorOr<Problem> makePipeline(const Options &options,
-                                     int32_t microbatches) {
+static ErrorOr<ScheduleTask> makePipeline(const Options &options,
+                                          int32_t microbatches) {
   Pipeline pipeline;
   pipeline.placement = placementOf(options, Placement::Linear);
   pipeline.devices = int32_t(options.stages);
@@ -81,17 +81,17 @@ static ErrorOr<Problem> makePipeline(const Options &options,
       copies);
   if (!instance)
     return instance.error();
-  Problem problem(std::move(*instance));
+  ScheduleTask problem(std::move(*instance));
   problem.baselines = computeBaselines(problem.instance, pipeline, microbatches,
                                        times, expertTimes);
   return problem;
 }
 
 /// No order was made by hand for it.
-static ErrorOr<Problem> makeFree(ErrorOr<Instance> instance) {
+static ErrorOr<ScheduleTask> makeFree(ErrorOr<Instance> instance) {
   if (!instance)
     return instance.error();
-  Problem problem(std::move(*instance));
+  ScheduleTask problem(std::move(*instance));
   problem.baselines = computeFreeBaselines(problem.instance);
   return problem;
 }
@@ -105,7 +105,7 @@ static std::string listNumbers(const std::vector<int64_t> &numbers) {
 }
 
 /// A prompt, cut so that chunks take as long as each other.
-static ErrorOr<Problem> makePrompt(const Options &options) {
+static ErrorOr<ScheduleTask> makePrompt(const Options &options) {
   ErrorOr<std::vector<int64_t>> t =
       timesOf(options, {1, 0},
               "what a token takes and what its attention to 1024 before it");
@@ -126,7 +126,7 @@ static ErrorOr<Problem> makePrompt(const Options &options) {
                  std::to_string(count)};
   PromptChunks chunks = cutByTime(tokens, count, cost);
   std::vector<int64_t> even = timesOf(cutEvenly(tokens, count), cost);
-  ErrorOr<Problem> problem = makeFree(Instance::expand(
+  ErrorOr<ScheduleTask> problem = makeFree(Instance::expand(
       makePrefillGraph(int32_t(options.stages), timesOf(chunks, cost)), 1));
   if (!problem)
     return problem;
@@ -154,7 +154,7 @@ static Schedule unrollRing(const Instance &instance, const SteadyState &steady,
   return schedule;
 }
 
-static ErrorOr<Problem> makeRing(const Options &options) {
+static ErrorOr<ScheduleTask> makeRing(const Options &options) {
   int32_t stages = int32_t(options.stages);
   std::vector<int64_t> times = options.times;
   if (times.size() < 2)
@@ -173,7 +173,7 @@ static ErrorOr<Problem> makeRing(const Options &options) {
   ring.period = std::max(
       ring.period, groups * *std::max_element(times.begin(), times.end()));
   int32_t tokens = int32_t(options.tokens ? options.tokens : 8);
-  ErrorOr<Problem> problem = makeFree(
+  ErrorOr<ScheduleTask> problem = makeFree(
       Instance::expand(makeDecodeGraph(times, options.send, tokens), groups));
   if (!problem)
     return problem;
@@ -201,7 +201,7 @@ static ErrorOr<Problem> makeRing(const Options &options) {
   return problem;
 }
 
-static ErrorOr<Problem> makePattern(const Options &options) {
+static ErrorOr<ScheduleTask> makePattern(const Options &options) {
   if (std::optional<Error> error = checkTimes(options))
     return *error;
   int64_t microbatches = options.microbatches;
@@ -267,7 +267,7 @@ static ErrorOr<std::string> balanceStages(PlanGraph &graph,
          (stages->bound == stages->bottleneck ? ", proved" : "");
 }
 
-ErrorOr<Problem> makeProblem(const Options &options) {
+ErrorOr<ScheduleTask> makeTask(const Options &options) {
   if (!options.pattern.empty())
     return makePattern(options);
   ErrorOr<PlanGraph> graph =
@@ -284,7 +284,7 @@ ErrorOr<Problem> makeProblem(const Options &options) {
       return balanced.error();
     stages = *balanced;
   }
-  ErrorOr<Problem> problem = makeFree(Instance::expand(
+  ErrorOr<ScheduleTask> problem = makeFree(Instance::expand(
       std::move(*graph), int32_t(std::max<int64_t>(1, options.microbatches))));
   if (problem && !stages.empty())
     problem->notes.push_back({"stages", stages});
@@ -297,7 +297,7 @@ ErrorOr<std::vector<Variant>> makeVariants(const Options &options) {
   auto add = [&](const std::string &name, const Options &own) {
     if (error)
       return;
-    ErrorOr<Problem> problem = makeProblem(own);
+    ErrorOr<ScheduleTask> problem = makeTask(own);
     if (problem)
       variants.push_back({name, own.memory, std::move(*problem)});
     else
@@ -305,7 +305,7 @@ ErrorOr<std::vector<Variant>> makeVariants(const Options &options) {
   };
   Options own = options;
   if (isModule(options)) {
-    ErrorOr<std::vector<Problem>> problems = makeModuleProblems(options);
+    ErrorOr<std::vector<ScheduleTask>> problems = makeModuleTasks(options);
     if (!problems)
       return problems.error();
     for (size_t k = 0; k < problems->size(); ++k)
