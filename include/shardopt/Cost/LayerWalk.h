@@ -53,7 +53,7 @@ public:
   /// The residual as the first op of `body` takes it.
   Placement entering(unsigned body) const {
     const Node &first = costs.model().bodies[body].nodes.front();
-    const Placement any{Layout::R, costs.model().rowBytes};
+    Placement any{Layout::R, costs.model().rowBytes};
     return first.op
         ->rule(dimOf(first), Span<const Placement>(&any, 1),
                costs.context(strategy.degrees))
@@ -122,7 +122,7 @@ bool LayerWalk<Handle>::walk(unsigned body, const Context &context,
     visitor.begin(op);
     for (unsigned i = 0; i < op.incoming.size(); ++i)
       take(op, i, visitor);
-    const Handle made = visitor.run(op);
+    Handle made = visitor.run(op);
     for (unsigned i = 0; i < op.incoming.size(); ++i)
       if (op.rule.operands[i].copy == OperandRule::Copy::Whole)
         keep(op, i, Layout::R, made);
@@ -137,7 +137,7 @@ bool LayerWalk<Handle>::walk(unsigned body, const Context &context,
 template <typename Handle>
 void LayerWalk<Handle>::keep(const WalkedOp &op, unsigned operand,
                              Layout layout, const Handle &copy) {
-  const ValueId value = op.node.operands[operand];
+  ValueId value = op.node.operands[operand];
   values[value].copies[size_t(layout)] =
       values[index->values[value].root].copies[size_t(layout)] = copy;
 }
@@ -147,8 +147,8 @@ template <typename Visitor>
 void LayerWalk<Handle>::take(const WalkedOp &op, unsigned operand,
                              Visitor &visitor) {
   const OperandRule &rule = op.rule.operands[operand];
-  const Layout to = rule.required.layout;
-  const double rowBytes = op.incoming[operand].rowBytes;
+  Layout to = rule.required.layout;
+  double rowBytes = op.incoming[operand].rowBytes;
   const Value &value = values[op.node.operands[operand]];
   InlineVector<Copy, numLayouts> copies;
   for (unsigned layout = 0; layout < numLayouts; ++layout)
@@ -157,7 +157,7 @@ void LayerWalk<Handle>::take(const WalkedOp &op, unsigned operand,
   const Copy &from =
       cheapestCopy(copies, {to, rule.rows, rowBytes, rule.required.over},
                    costs.time(), strategy.degrees);
-  const Handle made =
+  Handle made =
       visitor.reshard(op, operand, from.handle,
                       reshardCollectives(from.layout, to, rule.rows, rowBytes,
                                          strategy.degrees, rule.required.over));

@@ -65,9 +65,9 @@ struct Context : BatchSplit {
   Routing routing;
 
   bool isPrefill() const { return workload.phase == Phase::Prefill; }
-  double tp() const { return static_cast<double>(degrees.tp); }
+  double tp() const { return double(degrees.tp); }
   /// Ranks of a group along `axis`.
-  double ranks(Axis axis) const { return static_cast<double>(grid.size(axis)); }
+  double ranks(Axis axis) const { return double(grid.size(axis)); }
 
   /// Context that a layer attends to and caches: min(context, window).
   int64_t attendedLength() const {
@@ -85,9 +85,9 @@ struct Context : BatchSplit {
   double heldBytes(const Placement &at, double rows) const {
     if (isTwoAxis(at.layout))
       rows = std::ceil(rows / ranks(Axis::Q) - 1e-12);
-    const double parts = at.layout == Layout::H    ? ranks(at.over)
-                         : at.layout == Layout::TH ? ranks(Axis::C)
-                                                   : 1;
+    double parts = at.layout == Layout::H    ? ranks(at.over)
+                   : at.layout == Layout::TH ? ranks(Axis::C)
+                                             : 1;
     return localRows(at.layout, rows, at.over) * (at.rowBytes / parts);
   }
 };

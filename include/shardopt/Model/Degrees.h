@@ -172,7 +172,7 @@ struct PartialDegrees : DegreeMap<std::optional<int64_t>> {
 /// stages.
 template <typename Visit>
 void visitWritten(const Degrees &degrees, Visit visit) {
-  const PartialDegrees written(degrees);
+  PartialDegrees written(degrees);
   for (Degree degree : allDegrees)
     if (written[degree])
       visit(degree, *written[degree]);

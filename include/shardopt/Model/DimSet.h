@@ -18,9 +18,7 @@ namespace shardopt::cost {
 using DimSet = uint8_t;
 static_assert(maxDims <= 8 * sizeof(DimSet), "a bit for each dim");
 
-constexpr DimSet only(Dim dim) {
-  return static_cast<DimSet>(1 << static_cast<int>(dim));
-}
+constexpr DimSet only(Dim dim) { return static_cast<DimSet>(1 << int(dim)); }
 constexpr bool contains(DimSet set, Dim dim) { return set & only(dim); }
 
 } // namespace shardopt::cost

@@ -41,7 +41,7 @@ class LayerIndex {
 public:
   explicit LayerIndex(const Model &model);
 
-  int64_t numLayers() const { return static_cast<int64_t>(kindOf.size()); }
+  int64_t numLayers() const { return int64_t(kindOf.size()); }
   const std::vector<LayerKind> &kinds() const { return kindList; }
   const std::vector<Transition> &transitions() const { return transitionList; }
   const LayerKind &kindOfLayer(int64_t layer) const {

@@ -16,7 +16,7 @@ namespace shardopt::cost {
 using LayoutSet = uint8_t;
 
 constexpr LayoutSet bit(Layout layout) {
-  return static_cast<LayoutSet>(1 << static_cast<int>(layout));
+  return static_cast<LayoutSet>(1 << int(layout));
 }
 
 /// Between two ops of a layer: how the op that made it left each value, and

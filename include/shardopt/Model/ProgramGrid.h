@@ -33,7 +33,7 @@ std::optional<Axis> parseAxis(std::string_view name);
 
 /// Where device `rank` stands in its group along `axis`.
 inline int64_t coordinateOf(int64_t rank, const StageGrid &grid, Axis axis) {
-  const AxisGroup group = grid.group(axis);
+  AxisGroup group = grid.group(axis);
   return rank / group.stride % group.size;
 }
 

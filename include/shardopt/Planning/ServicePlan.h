@@ -166,10 +166,9 @@ struct ServicePlan {
   }
   /// An hour of the devices that have work.
   double costUnder(const ServiceGoal &goal) const {
-    const double ofPrefill =
-        prefillMachine.empty() ? goal.price : goal.prefillPrice;
-    return goal.price * static_cast<double>(decode.devices()) +
-           (prefill ? ofPrefill * static_cast<double>(prefill->devices()) : 0);
+    double ofPrefill = prefillMachine.empty() ? goal.price : goal.prefillPrice;
+    return goal.price * double(decode.devices()) +
+           (prefill ? ofPrefill * double(prefill->devices()) : 0);
   }
   /// Of a million tokens of answers.
   double costOfTokens(const ServiceGoal &goal) const {
@@ -178,8 +177,7 @@ struct ServicePlan {
   }
   /// Tokens a second per device that has work.
   double tokensPerUsedDevice(const ServiceGoal &goal) const {
-    return requestsPerSecond * goal.load.outputTokens /
-           static_cast<double>(usedDevices());
+    return requestsPerSecond * goal.load.outputTokens / double(usedDevices());
   }
   ServiceMode mode() const {
     return prefill ? ServiceMode::Disaggregated : ServiceMode::Aggregated;

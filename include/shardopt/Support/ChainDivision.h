@@ -56,12 +56,12 @@ void addChainStage(const ChainStage &stage, const ChainPrefixes<Value> &before,
     if (end < stage.leastNodes)
       continue;
     for (size_t begin = end - stage.leastNodes + 1; begin-- > 0;) {
-      const std::optional<Value> cost = costOf(begin, end);
+      std::optional<Value> cost = costOf(begin, end);
       if (!cost)
         break;
       if (before.best[begin] == ChainPrefixes<Value>::none)
         continue;
-      const Value all = join(before.best[begin], *cost);
+      Value all = join(before.best[begin], *cost);
       if (all >= after.best[end])
         continue;
       after.best[end] = all;

@@ -48,7 +48,7 @@ ErrorOr<const void *> openModule(const ModuleFile &module,
 constexpr uint32_t layoutVersion(uint32_t number,
                                  std::initializer_list<size_t> sizes) {
   for (size_t size : sizes)
-    number = number * 16777619u + static_cast<uint32_t>(size);
+    number = number * 16777619u + uint32_t(size);
   return number;
 }
 

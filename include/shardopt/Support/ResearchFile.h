@@ -16,7 +16,7 @@ namespace shardopt {
 /// what its entry returns, and names it.
 template <typename Interface>
 ErrorOr<const Interface *> openResearch(const std::string &user) {
-  const ModuleFile research = {
+  ModuleFile research = {
       "libShardOptResearch.so", "SHARDOPT_RESEARCH", Interface::entry,
       Interface::layout,
       "install all of shardopt ('pip install shardopt', or 'cmake --install' "

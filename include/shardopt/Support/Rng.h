@@ -35,7 +35,7 @@ public:
   }
 
   /// A uniform double in [0, 1), a multiple of 2^-53.
-  double real() { return static_cast<double>(engine() >> 11) * 0x1.0p-53; }
+  double real() { return double(engine() >> 11) * 0x1.0p-53; }
 
   /// Puts `items` in a uniformly random order (Fisher and Yates).
   template <typename T> void shuffle(std::vector<T> &items) {

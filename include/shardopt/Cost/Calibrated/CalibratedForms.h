@@ -193,7 +193,7 @@ struct Nccl {
   std::array<Protocol, numProtocols> protocols;
   template <typename Visitor> void constants(Visitor visit) {
     for (size_t i = 0; i != numProtocols; ++i) {
-      const std::string number = std::to_string(i);
+      std::string number = std::to_string(i);
       Protocol &p = protocols[i];
       visit("a" + number, p.a, false);
       visit("b" + number, p.b, false);

@@ -41,7 +41,7 @@ struct ServingWorker {
   double memoryBytes = 0;      ///< of a device, for weights and caches
   double networkBytesPerS = 0; ///< of a device, per direction
 
-  double groups() const { return static_cast<double>(steps->degrees().dp); }
+  double groups() const { return double(steps->degrees().dp); }
   /// Sequences of `context` tokens for whose caches an attention group has
   /// room; 0 where the weights leave none.
   double room(double context) const;

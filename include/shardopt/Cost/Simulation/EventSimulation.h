@@ -74,7 +74,7 @@ public:
   void run();
 
   /// When a task was finished. Valid after `run`.
-  double finish(int task) const { return finishes[static_cast<size_t>(task)]; }
+  double finish(int task) const { return finishes[size_t(task)]; }
 
 private:
   /// The task that a stream works on.
@@ -89,7 +89,7 @@ private:
   };
 
   static size_t queueOf(const Task &task) {
-    return task.device * numStreams + static_cast<size_t>(task.stream);
+    return task.device * numStreams + size_t(task.stream);
   }
   bool isReady(const Task &task) const;
   bool startTasks();

@@ -34,7 +34,7 @@ public:
 
   /// The chance that a token visits `expert`; they add up to topK.
   double chance(unsigned sample, int64_t expert) const {
-    return chances[sample][static_cast<size_t>(expert)];
+    return chances[sample][size_t(expert)];
   }
 
 private:

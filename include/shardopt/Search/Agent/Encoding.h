@@ -31,7 +31,7 @@ public:
   size_t numVariables() const { return counts.size(); }
   size_t numPositions() const { return variables.size(); }
   size_t numActions() const { return numPositions() + 1; }
-  uint32_t end() const { return static_cast<uint32_t>(numPositions()); }
+  uint32_t end() const { return uint32_t(numPositions()); }
 
   uint32_t first(size_t variable) const { return firsts[variable]; }
   uint32_t variableOf(uint32_t position) const { return variables[position]; }

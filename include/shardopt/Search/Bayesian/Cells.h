@@ -22,8 +22,7 @@ class Cells {
 public:
   explicit Cells(const StrategySpace &space) : firstDim(space.firstDim()) {
     for (size_t i = 0; i < space.numVariables(); ++i)
-      begins.push_back(begins.back() +
-                       static_cast<uint32_t>(space.domainSize(i)));
+      begins.push_back(begins.back() + uint32_t(space.domainSize(i)));
   }
 
   size_t numVariables() const { return begins.size() - 1; }

@@ -80,8 +80,8 @@ private:
 };
 
 inline double TargetEncoder::Weights::score(const Targets &targets) const {
-  const double latency = hasSlo ? targets[Latency] : 0;
-  const double excess =
+  double latency = hasSlo ? targets[Latency] : 0;
+  double excess =
       (latency > 0 ? latency : 0) + (targets[Memory] > 0 ? targets[Memory] : 0);
   return offset - targets[Latency] + rate * targets[Rate] -
          limitPenalty * excess;

@@ -35,12 +35,8 @@ const char *spell(Failure failure);
 struct FailureCounts {
   std::array<uint64_t, numFailures> counts = {};
 
-  uint64_t &operator[](Failure failure) {
-    return counts[static_cast<size_t>(failure)];
-  }
-  uint64_t operator[](Failure failure) const {
-    return counts[static_cast<size_t>(failure)];
-  }
+  uint64_t &operator[](Failure failure) { return counts[size_t(failure)]; }
+  uint64_t operator[](Failure failure) const { return counts[size_t(failure)]; }
   uint64_t total() const;
 };
 

@@ -22,8 +22,8 @@ namespace shardopt::llm {
 enum class Role : uint8_t { Tokens, Positions, Cache, Param, TokenIds, Logits };
 
 /// "tokens", "positions", "cache", "param", "token_ids", "logits".
-::llvm::StringRef spell(Role role);
-std::optional<Role> parseRole(::llvm::StringRef name);
+llvm::StringRef spell(Role role);
+std::optional<Role> parseRole(llvm::StringRef name);
 /// All spellings, for messages.
 std::vector<std::string> listRoles();
 
@@ -48,7 +48,7 @@ struct SourcePart {
 
 /// Where a weight comes from.
 struct Source {
-  static constexpr ::llvm::StringLiteral attrName = sourceAttrName;
+  static constexpr llvm::StringLiteral attrName = sourceAttrName;
 
   std::vector<SourcePart> parts;
   int64_t axis = 0; ///< along which parts are concatenated
@@ -59,7 +59,7 @@ struct Source {
   /// Of a weight with `rank` dims, those of one layer. The attribute is called
   /// `what` in errors: "'source'".
   static mlir::FailureOr<Source> read(mlir::Attribute attribute,
-                                      ::llvm::StringRef what, int64_t rank,
+                                      llvm::StringRef what, int64_t rank,
                                       lowered::EmitError emitError);
   mlir::DictionaryAttr write(mlir::MLIRContext *context) const;
 };

@@ -22,20 +22,19 @@
 #include "shardopt/Dialect/LLM/IR/LLMDialect.h.inc"
 
 namespace shardopt {
-inline ::llvm::hash_code hash_value(const PartialDegrees &degrees) {
-  return ::llvm::hash_combine(
-      ::llvm::hash_combine_range(degrees.entries.begin(),
-                                 degrees.entries.end()),
-      ::llvm::hash_combine_range(degrees.stages.layers.begin(),
-                                 degrees.stages.layers.end()));
+inline llvm::hash_code hash_value(const PartialDegrees &degrees) {
+  return llvm::hash_combine(
+      llvm::hash_combine_range(degrees.entries.begin(), degrees.entries.end()),
+      llvm::hash_combine_range(degrees.stages.layers.begin(),
+                               degrees.stages.layers.end()));
 }
-inline ::llvm::hash_code hash_value(const RequestLoad &load) {
-  ::llvm::hash_code code(0);
+inline llvm::hash_code hash_value(const RequestLoad &load) {
+  llvm::hash_code code(0);
   for (const std::optional<double> &value : load.values)
     // 0 is -0 too.
-    code = ::llvm::hash_combine(
-        code, value.has_value(),
-        ::llvm::bit_cast<uint64_t>(value.value_or(0) + 0.0));
+    code =
+        llvm::hash_combine(code, value.has_value(),
+                           llvm::bit_cast<uint64_t>(value.value_or(0) + 0.0));
   return code;
 }
 } // namespace shardopt

@@ -34,7 +34,7 @@
 namespace shardopt::llm::lowered {
 
 /// Begins an error at the op that has the attribute.
-using EmitError = ::llvm::function_ref<mlir::InFlightDiagnostic()>;
+using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
 //===----------------------------------------------------------------------===//
 // Runs
@@ -50,7 +50,7 @@ mlir::ArrayAttr writeRuns(mlir::MLIRContext *context,
 /// Errors: another form, or entries outside of [0, `size`), those of zeros but
 /// for. `what` is named in them.
 mlir::FailureOr<Coordinates> readRuns(mlir::Attribute attribute,
-                                      ::llvm::StringRef what, int64_t size,
+                                      llvm::StringRef what, int64_t size,
                                       EmitError emitError);
 /// How many entries the runs have together.
 int64_t countEntries(const std::vector<Run> &runs);
@@ -83,7 +83,7 @@ struct SliceDim {
 
 /// Which part of a global tensor a device has.
 struct Slice {
-  static constexpr ::llvm::StringLiteral attrName = "shardopt.slice";
+  static constexpr llvm::StringLiteral attrName = "shardopt.slice";
 
   std::string name;           ///< of the global tensor
   std::vector<int64_t> shape; ///< of it; -1 where dynamic
@@ -94,7 +94,7 @@ struct Slice {
   }
 
   /// A tensor that is not cut.
-  static Slice whole(::llvm::StringRef name, mlir::RankedTensorType type);
+  static Slice whole(llvm::StringRef name, mlir::RankedTensorType type);
 
   static mlir::FailureOr<Slice> read(mlir::Attribute attribute,
                                      EmitError emitError);
@@ -113,7 +113,7 @@ struct Slice {
 
 /// Why a collective is there, and what it costs.
 struct Collective {
-  static constexpr ::llvm::StringLiteral attrName = "shardopt.collective";
+  static constexpr llvm::StringLiteral attrName = "shardopt.collective";
 
   /// Of consecutive iterations of the repeat that it stands in.
   struct Charge {
@@ -149,11 +149,11 @@ private:
 
 /// The kind of a collective by the name of its op, without the dialect:
 /// "all_to_all_v", "recv".
-std::optional<cost::CollectiveKind> kindOfCollective(::llvm::StringRef op);
+std::optional<cost::CollectiveKind> kindOfCollective(llvm::StringRef op);
 
 /// Which value of the source program an op makes, and how it lies.
 struct Value {
-  static constexpr ::llvm::StringLiteral attrName = "shardopt.value";
+  static constexpr llvm::StringLiteral attrName = "shardopt.value";
 
   std::string op; ///< the named op whose result it is
   cost::Layout layout = cost::Layout::R;
@@ -172,7 +172,7 @@ struct Value {
 
 /// Which pipeline stage a function does.
 struct Stage {
-  static constexpr ::llvm::StringLiteral attrName = "shardopt.stage";
+  static constexpr llvm::StringLiteral attrName = "shardopt.stage";
 
   int64_t index = 0;
   int64_t count = 1;
@@ -185,7 +185,7 @@ struct Stage {
 /// A call of the runtime, by whose number compiled code says where it is.
 struct Site {
   /// On a module, the list of all.
-  static constexpr ::llvm::StringLiteral attrName = "shardopt.sites";
+  static constexpr llvm::StringLiteral attrName = "shardopt.sites";
 
   std::string op;            ///< the collective; empty for a kept value
   std::vector<int64_t> axes; ///< of the collective
@@ -198,7 +198,7 @@ struct Site {
 };
 
 /// On a module whose collectives are calls: the shape of the grid.
-inline constexpr ::llvm::StringLiteral gridAttrName = "shardopt.grid";
+inline constexpr llvm::StringLiteral gridAttrName = "shardopt.grid";
 
 //===----------------------------------------------------------------------===//
 // Where they stand
@@ -222,7 +222,7 @@ mlir::FailureOr<std::optional<T>> readFrom(mlir::Operation *op) {
 template <typename T>
 mlir::FailureOr<std::optional<T>> readFrom(mlir::DictionaryAttr attributes,
                                            mlir::Operation *func,
-                                           const ::llvm::Twine &what) {
+                                           const llvm::Twine &what) {
   mlir::Attribute attribute =
       attributes ? attributes.get(T::attrName) : mlir::Attribute();
   if (!attribute)

@@ -23,9 +23,9 @@
 
 namespace shardopt::llm {
 
-inline constexpr ::llvm::StringLiteral loweredStrategyAttrName =
+inline constexpr llvm::StringLiteral loweredStrategyAttrName =
     "shardopt.strategy";
-inline constexpr ::llvm::StringLiteral loweredWorkloadAttrName =
+inline constexpr llvm::StringLiteral loweredWorkloadAttrName =
     "shardopt.workload";
 
 /// Whether `module` is the per-rank program.

@@ -14,7 +14,7 @@ namespace shardopt::llm {
 
 /// On a module that has the sizes of a model and not its numbers: a string that
 /// says why. It is planned, and what would execute it refuses.
-inline constexpr ::llvm::StringLiteral plannedOnlyAttrName = "llm.planned_only";
+inline constexpr llvm::StringLiteral plannedOnlyAttrName = "llm.planned_only";
 
 /// Why `module` is planned only; null where it can be executed.
 inline mlir::StringAttr getPlannedOnly(mlir::ModuleOp module) {

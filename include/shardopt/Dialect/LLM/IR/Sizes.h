@@ -15,7 +15,7 @@ namespace shardopt::llm {
 
 /// The size of dim `dim`; from the end where it is negative.
 inline int64_t sizeOf(mlir::Value value, int dim) {
-  auto shape = ::llvm::cast<mlir::ShapedType>(value.getType()).getShape();
+  auto shape = llvm::cast<mlir::ShapedType>(value.getType()).getShape();
   return dim < 0 ? shape[shape.size() + dim] : shape[dim];
 }
 

@@ -34,17 +34,17 @@ struct DeviceGrid {
 /// What the cost model has for one collective of the program, in some layers
 /// of the repeat that it stands in.
 struct Charge {
-  int64_t layers = 1;      ///< consecutive iterations
-  ::llvm::StringRef cause; ///< empty: the op that needs it
+  int64_t layers = 1;    ///< consecutive iterations
+  llvm::StringRef cause; ///< empty: the op that needs it
   /// Collectives of the model that this one stands for, all of one kind, or a
   /// share of them where several stand for it. None: not charged.
-  ::llvm::SmallVector<cost::Collective, 2> counted;
+  llvm::SmallVector<cost::Collective, 2> counted;
   double share = 1;
   double bytes = 0; ///< what is moved where nothing is charged
 };
 
 /// One entry, or one for each run of layers that are charged alike.
-using Charges = ::llvm::SmallVector<Charge, 1>;
+using Charges = llvm::SmallVector<Charge, 1>;
 
 /// `collective` is charged, in full.
 Charges charged(const cost::Collective &collective);
@@ -54,7 +54,7 @@ Charges uncharged(double bytes);
 Charges scaled(Charges charges, double share);
 
 /// What the collectives of a reshard are charged for, one after the other.
-using StepCharges = ::llvm::SmallVector<Charges, 2>;
+using StepCharges = llvm::SmallVector<Charges, 2>;
 /// As the cost model has it.
 StepCharges charged(const cost::Reshard &reshard);
 
@@ -64,7 +64,7 @@ public:
   /// `cause` is named on collectives, as the one that needed them. They are
   /// between the devices along `over`.
   Emitter(const DeviceGrid &grid, mlir::OpBuilder &builder, mlir::Location loc,
-          ::llvm::StringRef cause, Axis over = Axis::Tp)
+          llvm::StringRef cause, Axis over = Axis::Tp)
       : grid(grid), builder(builder), loc(loc), cause(cause), over(over) {}
 
   /// The same between other devices.
@@ -72,7 +72,7 @@ public:
 
   mlir::OpBuilder &getBuilder() const { return builder; }
   mlir::Location getLoc() const { return loc; }
-  ::llvm::StringRef getCause() const { return cause; }
+  llvm::StringRef getCause() const { return cause; }
   const DeviceGrid &getGrid() const { return grid; }
   int64_t getSize(Axis axis) const { return grid.size(axis); }
   Axis getOver() const { return over; }
@@ -121,7 +121,7 @@ public:
                            int64_t size) const;
   /// `value` with zeros behind its columns, `size` in all.
   mlir::Value widen(mlir::Value value, int64_t size) const;
-  mlir::Value concatColumns(::llvm::ArrayRef<mlir::Value> values) const;
+  mlir::Value concatColumns(llvm::ArrayRef<mlir::Value> values) const;
 
 private:
   /// Says on `op` why it is there and what it costs.
@@ -133,7 +133,7 @@ private:
   const DeviceGrid &grid;
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  ::llvm::StringRef cause;
+  llvm::StringRef cause;
   Axis over;
 };
 

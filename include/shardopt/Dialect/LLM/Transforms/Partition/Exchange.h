@@ -80,8 +80,8 @@ private:
 
   LocalValues &values;
   const RowSpaces &rows;
-  ::llvm::DenseMap<mlir::Value, RoutingCopies> routing;
-  ::llvm::DenseMap<mlir::Operation *, Routed> routed; ///< by dispatch
+  llvm::DenseMap<mlir::Value, RoutingCopies> routing;
+  llvm::DenseMap<mlir::Operation *, Routed> routed; ///< by dispatch
 };
 
 /// The layout outside of the experts of the rows whose copies lie in `inside`.

@@ -56,13 +56,13 @@ LocalCopy reshard(const Emitter &emit, Packings &packings, LocalCopy from,
 struct LeftLayers {
   cost::Layout layout = cost::Layout::R; ///< in which the model has it arrive
   /// What the model counts that no collective of the last layer stands for.
-  ::llvm::SmallVector<cost::Collective, 2> counted;
+  llvm::SmallVector<cost::Collective, 2> counted;
 };
 
 class LocalValues {
 public:
   struct Placed {
-    ::llvm::SmallVector<LocalCopy, 2> copies;
+    llvm::SmallVector<LocalCopy, 2> copies;
     const RowSpace *space = nullptr;
     double rowBytes = 0; ///< of a whole row, as reshards are charged for it
     mlir::Value root;    ///< the value that this one merely passes on
@@ -106,8 +106,8 @@ public:
 
 private:
   Packings &packings;
-  ::llvm::DenseMap<mlir::Value, Placed> placed;
-  ::llvm::DenseMap<mlir::Value, mlir::Value> plain;
+  llvm::DenseMap<mlir::Value, Placed> placed;
+  llvm::DenseMap<mlir::Value, mlir::Value> plain;
 };
 
 } // namespace shardopt::llm

@@ -54,7 +54,7 @@ public:
   /// operands are placed, over `over`.
   OpPartition(PartitionState &state, ShardableOpInterface op,
               const cost::Context &context, const cost::Rule &rule,
-              ::llvm::SmallVector<LayerCost, 1> costs, Axis over);
+              llvm::SmallVector<LayerCost, 1> costs, Axis over);
 
   Dim getDim() const { return *op.getShardingDim(); }
   const cost::Context &getContext() const { return context; }
@@ -80,7 +80,7 @@ public:
 
   /// What the cost model charges the collective inside the op that it calls
   /// `name`. Each is written once.
-  Charges own(::llvm::StringRef name);
+  Charges own(llvm::StringRef name);
   /// Fails, with a diagnostic, unless all of them were, and no others.
   mlir::LogicalResult checkOwn();
 
@@ -151,7 +151,7 @@ public:
 
   /// The slice of a weight or cache, one cut for each dim; null, with a
   /// diagnostic, where there is none.
-  mlir::Value slice(mlir::Value global, ::llvm::ArrayRef<Cut> cuts) {
+  mlir::Value slice(mlir::Value global, llvm::ArrayRef<Cut> cuts) {
     return state.slices.slice(*this, op, global, cuts);
   }
   /// A one-dimensional weight; null for null. A null packing keeps it whole.
@@ -204,8 +204,8 @@ private:
   mutable ShardableOpInterface op;
   const cost::Context &context;
   const cost::Rule &rule;
-  ::llvm::SmallVector<LayerCost, 1> costs;
-  ::llvm::SmallVector<::llvm::StringRef, 3> written; ///< names, by `own`
+  llvm::SmallVector<LayerCost, 1> costs;
+  llvm::SmallVector<llvm::StringRef, 3> written; ///< names, by `own`
 };
 
 } // namespace shardopt::llm

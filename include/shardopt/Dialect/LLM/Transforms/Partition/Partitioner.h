@@ -46,33 +46,33 @@ private:
   /// Writes the sum of `leaves` for `op` where the reader of `carrier` wants
   /// it. `ended` is the repeat whose layers it leaves, or null.
   mlir::FailureOr<LocalValues::Placed>
-  writeSum(mlir::Operation *op, ::llvm::ArrayRef<mlir::Value> leaves,
+  writeSum(mlir::Operation *op, llvm::ArrayRef<mlir::Value> leaves,
            mlir::Value carrier, RepeatOp ended);
   mlir::LogicalResult runOnRepeat(RepeatOp op);
   mlir::LogicalResult writeBody(RepeatOp op, RepeatOp local,
                                 LocalValues::Placed residual);
   mlir::LogicalResult runOnYield(YieldOp op);
   /// Brings what starts the layers into the layout that they want it in.
-  void settleStart(mlir::Value value, ::llvm::StringRef cause);
+  void settleStart(mlir::Value value, llvm::StringRef cause);
   /// Leaves of a value that copy alone that its next reader wants.
   void settle(mlir::Value value, const ResidualTarget &target,
-              const StepCharges &steps, ::llvm::StringRef cause);
+              const StepCharges &steps, llvm::StringRef cause);
   ResidualTarget getTarget(mlir::Value value, cost::Layout arrives) const;
 
-  Emitter emitFor(mlir::Operation *op, ::llvm::StringRef cause) {
+  Emitter emitFor(mlir::Operation *op, llvm::StringRef cause) {
     return Emitter(state.grid, state.builder, op->getLoc(), cause);
   }
   void placeArgument(mlir::BlockArgument global, mlir::BlockArgument local,
                      const RowSpace *space);
   mlir::LogicalResult getComplete(mlir::Operation &op, mlir::ValueRange globals,
-                                  ::llvm::SmallVectorImpl<mlir::Value> &locals);
+                                  llvm::SmallVectorImpl<mlir::Value> &locals);
 
   cost::Workload workload;
   std::optional<double> skew;
   cost::Context context; ///< outside of layers
   PartitionState state;
   /// By a body's parent: how the cost model has the last layer leave.
-  ::llvm::DenseMap<mlir::Operation *, LeftLayers> leftLayers;
+  llvm::DenseMap<mlir::Operation *, LeftLayers> leftLayers;
 };
 
 } // namespace shardopt::llm

@@ -22,25 +22,24 @@ class Emitter;
 /// type may lie in different spaces: rows of tokens, and the copies of them
 /// that a dispatch sends to experts.
 struct RowSpace {
-  ::llvm::StringRef name; ///< "tokens", "prompts" or "experts"
-  RowBlocks blocks;       ///< null values where all blocks are whole
-  double cost = 0;        ///< rows whose reshards are charged
-  DispatchOp dispatch;    ///< what sent the rows of experts; else null
-  Axis over = Axis::Tp;   ///< the devices that layouts are over
+  llvm::StringRef name; ///< "tokens", "prompts" or "experts"
+  RowBlocks blocks;     ///< null values where all blocks are whole
+  double cost = 0;      ///< rows whose reshards are charged
+  DispatchOp dispatch;  ///< what sent the rows of experts; else null
+  Axis over = Axis::Tp; ///< the devices that layouts are over
   /// Rows stand [outer][rows]; the second are sharded.
   int64_t outer = 1;
 };
 
 /// Fails at `op`, which reads rows of `found`, unless these are `wanted`.
-::mlir::LogicalResult expectRows(::mlir::Operation *op, const RowSpace *found,
-                                 const RowSpace *wanted);
+mlir::LogicalResult expectRows(mlir::Operation *op, const RowSpace *found,
+                               const RowSpace *wanted);
 
 /// Fails at `op`, which `reads` rows of two operands, unless these are the
 /// same; a null `first` is of no operand yet.
-::mlir::LogicalResult expectSameRows(::mlir::Operation *op,
-                                     ::llvm::StringRef reads,
-                                     const RowSpace *first,
-                                     const RowSpace *second);
+mlir::LogicalResult expectSameRows(mlir::Operation *op, llvm::StringRef reads,
+                                   const RowSpace *first,
+                                   const RowSpace *second);
 
 /// The row spaces of a function.
 class RowSpaces {
@@ -62,7 +61,7 @@ public:
 
 private:
   RowSpace tokens, prompts;
-  ::llvm::SmallVector<std::unique_ptr<RowSpace>> experts;
+  llvm::SmallVector<std::unique_ptr<RowSpace>> experts;
 };
 
 } // namespace shardopt::llm

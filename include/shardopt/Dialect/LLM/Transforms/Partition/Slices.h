@@ -20,9 +20,9 @@ struct Cut {
   Axis axis = Axis::Tp;
   const Packing *packing =
       nullptr; ///< static entries; null: not sharded on them
-  ::llvm::SmallVector<Axis, 2> rows; ///< axes that cut a dynamic dim
-  bool areRowsAlike = false;         ///< see lowered::SliceDim
-  std::optional<Axis> stride;        ///< cuts a dynamic dim by turns
+  llvm::SmallVector<Axis, 2> rows; ///< axes that cut a dynamic dim
+  bool areRowsAlike = false;       ///< see lowered::SliceDim
+  std::optional<Axis> stride;      ///< cuts a dynamic dim by turns
 
   static Cut over(const Packing *packing, Axis axis = Axis::Tp) {
     Cut cut;
@@ -51,7 +51,7 @@ public:
   /// Null, with a diagnostic, for one that is computed, or that is cut in
   /// another way elsewhere.
   mlir::Value slice(const Emitter &emit, mlir::Operation *user,
-                    mlir::Value global, ::llvm::ArrayRef<Cut> cuts);
+                    mlir::Value global, llvm::ArrayRef<Cut> cuts);
   /// Whether `local`, which `user` reads whole, is: an argument may be cut.
   mlir::LogicalResult expectWhole(mlir::Value global, mlir::Value local,
                                   mlir::Operation *user);
@@ -84,15 +84,15 @@ private:
   }
   /// Whether devices have the same parts of both.
   bool areCutAlike(mlir::Value one, mlir::Value other) const;
-  lowered::Slice describe(::llvm::StringRef name, mlir::RankedTensorType type,
-                          ::llvm::ArrayRef<Cut> cuts, mlir::Builder &builder);
+  lowered::Slice describe(llvm::StringRef name, mlir::RankedTensorType type,
+                          llvm::ArrayRef<Cut> cuts, mlir::Builder &builder);
   mlir::Value sliceParam(const Emitter &emit, mlir::Operation *user,
                          ParamOp param, mlir::RankedTensorType type,
-                         ::llvm::ArrayRef<Cut> cuts);
+                         llvm::ArrayRef<Cut> cuts);
   mlir::Value sliceArgument(const Emitter &emit, mlir::Operation *user,
                             mlir::BlockArgument argument,
                             mlir::RankedTensorType type,
-                            ::llvm::ArrayRef<Cut> cuts);
+                            llvm::ArrayRef<Cut> cuts);
   /// `local`, the counterpart of `argument`, is the slice `description` of it.
   mlir::LogicalResult take(mlir::Value local, mlir::BlockArgument argument,
                            lowered::Slice slice, mlir::RankedTensorType type,
@@ -109,13 +109,13 @@ private:
   LocalValues &values;
   const DeviceGrid &grid;
   /// Slices made of a param so far, by their description.
-  ::llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> params;
-  ::llvm::DenseMap<mlir::Value, unsigned> slicesOfParam;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> params;
+  llvm::DenseMap<mlir::Value, unsigned> slicesOfParam;
   /// What local arguments, and caches made of them, are slices of.
-  ::llvm::DenseMap<mlir::Value, Known> known;
-  ::llvm::DenseMap<const Packing *, mlir::ArrayAttr> runsOf;
+  llvm::DenseMap<mlir::Value, Known> known;
+  llvm::DenseMap<const Packing *, mlir::ArrayAttr> runsOf;
   /// The new repeat that the ops of an old body go into.
-  ::llvm::DenseMap<mlir::Block *, mlir::Operation *> repeats;
+  llvm::DenseMap<mlir::Block *, mlir::Operation *> repeats;
 };
 
 } // namespace shardopt::llm
