@@ -140,7 +140,6 @@ public:
     out.weights = config.linear;
     ValueId projected = add("out_proj", out, {attended});
 
-    norm.addsResidual = true;
     normed = add("ffn_norm", norm, {projected, body.residual}, 2);
     body.exitResiduals = {normed + 1};
     if (routed)

@@ -155,7 +155,6 @@ private:
   /// Indices of all open degrees but the batch; 0 beyond them.
   using Grid = std::array<uint32_t, numDegrees - 1>;
 
-  void setDomain(Degree degree, std::vector<int64_t> values);
   Grid gridOf(const Point &point) const;
   Degrees degreesAt(const Grid &grid, uint32_t batch) const;
   int64_t batchAt(uint32_t index, const Degrees &others) const;

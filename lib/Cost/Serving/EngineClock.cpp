@@ -132,12 +132,6 @@ std::optional<std::string> EngineClock::whyNot(const Model &model) const {
   return std::nullopt;
 }
 
-bool EngineClock::isWeightOnly(WeightType type) const {
-  bool isEight = bytesPerWeight(type) == 1;
-  return isInt4(type) || (isEight && device().fp8 <= 1) ||
-         (bytesPerWeight(type) < 1 && isHopper());
-}
-
 void EngineClock::findProduct(WeightType type, const char *dtype) {
   Product &product = products[at(type)];
   if (Found<Gemm> found = kernels().gemm.find({{{"dtype", dtype}}, {}})) {

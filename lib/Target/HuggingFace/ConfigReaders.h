@@ -24,12 +24,6 @@ namespace shardopt::hf {
 int64_t readSize(const json::Value &value,
                  std::optional<int64_t> otherwise = std::nullopt);
 
-/// What stands where a config leaves out a size that its class has; nothing
-/// for 0.
-inline std::optional<int64_t> classSize(int64_t size) {
-  return size == 0 ? std::nullopt : std::optional(size);
-}
-
 /// A truth value; null is false, as Transformers takes it.
 bool readFlag(const json::Value &value, bool otherwise);
 

@@ -203,7 +203,6 @@ Body makeTowers(int64_t hidden, size_t numTowers, unsigned &variable) {
     value = add(tower + "qkv_proj", qkv, {value});
     value = add(tower + "attention", attention, {value});
     value = add(tower + "out_proj", out, {value});
-    norm.addsResidual = true;
     value = add(tower + "ffn_norm", norm, {value, body.residual}, 2);
     body.exitResiduals.push_back(value + 1);
     body.exitOutputs.push_back(

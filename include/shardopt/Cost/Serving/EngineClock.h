@@ -34,8 +34,6 @@ public:
   std::optional<std::string> whyNot(WeightType type) const;
   /// The same of the weights of `model`, the first that it has none for.
   std::optional<std::string> whyNot(const Model &model) const;
-  /// Whether they are stored so and multiplied as bf16.
-  bool isWeightOnly(WeightType type) const;
 
   using TimeModel::seconds;
   double seconds(const Kernel &kernel) const override;

@@ -22,7 +22,6 @@ struct Norm final : OpModel {
   /// Sums that it takes of a row: of squares (RMSNorm), and of the features
   /// themselves (LayerNorm).
   int64_t sums = 1;
-  bool addsResidual = false; ///< operands (main, residual), results (norm, sum)
   double activationBytes = 2;
 
   Span<const DimChoice> choices() const override;

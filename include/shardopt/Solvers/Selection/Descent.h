@@ -46,8 +46,6 @@ public:
   /// back to where a part of it is done.
   void restart(double part, double spread, Rng &rng);
 
-  /// Whether the first prices are found, or given up.
-  bool isStarted() const { return started; }
   bool isDone() const { return started && done >= 1; }
   int64_t stepsDone() const { return steps; }
   uint64_t work() const { return visited; }

@@ -92,7 +92,6 @@ static cost::Norm normModel(NormOpInterface op, int64_t sums) {
   cost::Norm facts;
   facts.hidden = columns(input);
   facts.sums = sums;
-  facts.addsResidual = op.getAddedResidual() != nullptr;
   facts.activationBytes = elementBytes(input);
   return facts;
 }

@@ -72,7 +72,6 @@ public:
 
   mlir::OpBuilder &getBuilder() const { return builder; }
   mlir::Location getLoc() const { return loc; }
-  llvm::StringRef getCause() const { return cause; }
   const DeviceGrid &getGrid() const { return grid; }
   int64_t getSize(Axis axis) const { return grid.size(axis); }
   Axis getOver() const { return over; }
