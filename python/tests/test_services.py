@@ -508,7 +508,7 @@ class LawTest(FolderTest):
         self.assertEqual(differing, [])
 
     def test_the_first_row_of_a_sweep_is_the_plan(self):
-        service = so.plan(small())
+        service = so.plan(small(concurrency=64))
         code, out, _ = run("sweep", self.kept(service), "--format", "json")
         rows = json.loads(out)
         first = {name: value for name, value in rows[0].items() if name in service.to_row()}

@@ -88,7 +88,7 @@ class VerbsTest(unittest.TestCase):
         small = MODELS / "small-mla.json"
         for model, gpus, load in (
             (qwen, 16, requests), (llama, 8, context), (small, 4, ["--context", 24]),
-            (small, 4, ["--isl", 20, "--osl", 4]),
+            (small, 4, ["--isl", 20, "--osl", 4, "--concurrency", 64]),
         ):
             with self.subTest(f"{model.stem} {load}"):
                 asked = [model, "--machine", "h200_sxm", "--devices", gpus, *load]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs reproducers of what once broke; each must hold.
 
-usage: run_all.py <build> <folder> [--jobs 2] [--only NAME]
+usage: run_all.py <build> <folder> [--jobs 2] [--only NAME] [--by-night NAME]
 
 A reproducer is a script `NAME/repro.py` that runs in the root of the sources, finds the tools in
 SHARDOPT_BIN and the package in SHARDOPT_PYTHON, and ends with 0 where nothing is broken. Each has a
@@ -47,9 +47,12 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="those with this in their name")
+    parser.add_argument("--by-night", help="left out unless SHARDOPT_NIGHTLY is set")
     args = parser.parse_args()
     scripts = sorted(args.folder.glob("*/repro.py"))
     scripts = [script for script in scripts if args.only in script.parent.name]
+    if args.by_night and "SHARDOPT_NIGHTLY" not in os.environ:
+        scripts = [script for script in scripts if script.parent.name != args.by_night]
     held = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         found = pool.map(lambda script: run(script, args.build.resolve()), scripts)

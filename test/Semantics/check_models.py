@@ -9,11 +9,13 @@ project), or of `--models`, has a config, weights, tokens and the logits of ever
 position that Transformers computed. Each model decodes all tokens from empty caches, and
 decodes on from the caches of a prefill: unsharded, with an exact plan on four devices (in
 decode by tensor parallelism alone, in prefill by any degrees), and with random strategies,
-half of them with the degrees of serving engines.
+half of them with the degrees of serving engines. With --turns, one of these two in each
+phase, the other one for the next model, but at night ($SHARDOPT_NIGHTLY) both.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import sys
@@ -33,25 +35,34 @@ DEGREES = {"decode": "tp=4 ep=1 pp=1", "prefill": "tp=2,4 ep=1,2 pp=1,2 devices=
 CONTEXTS = {"decode": 16, "prefill": 7}
 
 
-def check(args, model, folder):
+def check(args, model, turn, folder):
     """(phase and what, exit status, last line) of every run of a model."""
     io = model / "io.safetensors"
     against = [f"--weights={model}/model.safetensors", f"--tokens={io}", f"--expect={io}"]
     against.append(f"--tolerance={args.tolerance or tolerance_of(model, TOLERANCE)}")
-    programs, planned = {}, {}
+    programs = {}
     for phase, context in CONTEXTS.items():
-        config, path = model / "config.json", folder / f"{model.name}.{phase}.mlir"
-        programs[phase] = imported(args, config, phase, context, path)
-        planned[phase] = folder / f"planned.{phase}.mlir"
-        search = f"simulator=roofline searcher=exact batch=4 {DEGREES[phase]}"
-        command = [programs[phase], f"--llm-search-sharding={search}", "-o", planned[phase]]
-        run(args.shard_opt, *command)
-    for phase in CONTEXTS:
-        for what, status, line in check_phase(args, phase, programs, planned, against, folder):
+        path = folder / f"{model.name}.{phase}.mlir"
+        programs[phase] = imported(args, model / "config.json", phase, context, path)
+    for number, phase in enumerate(CONTEXTS):
+        runs = ("plan", "random")
+        if args.turns:
+            runs = (runs[(turn + number) % 2],)
+        for what, status, line in check_phase(args, phase, programs, runs, against, folder):
             yield f"{phase}, {what}", status, line
 
 
-def check_phase(args, phase, programs, planned, against, folder):
+def planned(args, programs, folder):
+    """The programs of the phases with their exact plans."""
+    found = {}
+    for phase, program in programs.items():
+        found[phase] = folder / f"planned.{phase}.mlir"
+        search = f"simulator=roofline searcher=exact batch=4 {DEGREES[phase]}"
+        run(args.shard_opt, program, f"--llm-search-sharding={search}", "-o", found[phase])
+    return found
+
+
+def check_phase(args, phase, programs, runs, against, folder):
     """(what, exit status, last line) of every run of a phase: of prefill, with the decode
     behind it."""
     program = programs[phase]
@@ -61,8 +72,11 @@ def check_phase(args, phase, programs, planned, against, folder):
         return [paths[phase], *then, *against]
 
     yield "unsharded", *last_line(args.shard_run, *command(programs))
-    yield f"exact plan, {DEGREES[phase]}", *last_line(args.shard_run, *command(planned))
-
+    if "plan" in runs:
+        plans = planned(args, programs, folder)
+        yield f"exact plan, {DEGREES[phase]}", *last_line(args.shard_run, *command(plans))
+    if "random" not in runs:
+        return
     options = {"seed": args.seed, "batch": [4]}
     plain = args.count // 2
     drawn = sample(args.shard_opt, program, count=plain, tp=[2, 3, 4], **options) if plain else []
@@ -87,10 +101,12 @@ def main():
     parser.add_argument("--only", default="", help="models with this in their name")
     parser.add_argument("--except", dest="without", help="models that are left out")
     parser.add_argument("--count", type=int, default=6, help="random strategies a program")
+    parser.add_argument("--turns", action="store_true", help="a plan or random strategies")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tolerance", default="", help="of the largest logit (2e-5)")
     parser.add_argument("--models", type=pathlib.Path, default=DATA / "hf-tiny", help="their folder")
     args = parser.parse_args()
+    args.turns = args.turns and "SHARDOPT_NIGHTLY" not in os.environ
 
     models = sorted(path.parent for path in args.models.glob("*/io.safetensors"))
     models = [model for model in models if args.only in model.name != args.without]
@@ -98,8 +114,8 @@ def main():
         print(f"skipped: no models in {args.models}")
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
-        for model in models:
-            for what, status, line in check(args, model, pathlib.Path(folder)):
+        for turn, model in enumerate(models):
+            for what, status, line in check(args, model, turn, pathlib.Path(folder)):
                 wrong += status != 0
                 print(f"{model.name} {what}: {line}", flush=True)
     sys.exit(1 if wrong else 0)

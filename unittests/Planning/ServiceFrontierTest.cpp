@@ -44,7 +44,7 @@ std::vector<Corner> cornersOf(const ServiceFrontier &frontier) {
 } // namespace
 
 TEST(ServiceFrontier, IsThatOfAllServices) {
-  int cases = numServiceCases(12);
+  int cases = numServiceCases(6);
   std::string machine = smallMachine(3.3);
   int points = 0;
   for (int seed = 5000; seed < 5000 + cases; ++seed) {
