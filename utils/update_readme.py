@@ -5,15 +5,21 @@ into docs/Demo.md, or with --check compares.
 Each stands between two markers. Lines that tell how long something took differ
 from run to run and are compared without their numbers; whether there is a page
 depends on a library that is not Debian's, so that its line is not compared.
+
+A plan is only written or compared where laws hold that no text on a page is
+asked for (`broken_laws`).
 """
 
 import argparse
 import difflib
+import json
+import math
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -47,10 +53,43 @@ def printed(command, build, folder):
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
+def broken_laws(plan):
+    """What cannot be of a service: its GPUs, its rate, its SLOs and its weights."""
+    roles, metrics = plan["roles"].values(), plan["metrics"]
+    gpus = sum(role["workers"] * role["gpus_each"] for role in roles)
+    if gpus != metrics["gpus"] or gpus > plan["problem"]["devices"]:
+        yield f"its roles have {gpus} GPUs of {metrics['gpus']}"
+    tokens = metrics["requests_per_s"] * plan["problem"]["osl"] / gpus
+    if not math.isclose(tokens, metrics["tokens_per_s_per_gpu"], rel_tol=1e-9):
+        yield f"requests of {plan['problem']['osl']} tokens make {tokens} tokens/s per GPU"
+    for name in ("tpot_ms", "ttft_ms"):
+        found = metrics[f"{name}_p{plan['problem'][name.replace('_ms', '_percentile')]}"]
+        if found > plan["problem"][name]:
+            yield f"{name} is {found}"
+    for role in roles:
+        memory = role["memory_gb"]
+        if memory["weights"] + memory["kv_cache"] > memory["capacity"]:
+            yield f"a device of {role['gpus_each']} holds {memory}"
+    # Little's law: each waits for its first token, then for all others.
+    seconds = (metrics["ttft_ms"] + metrics["tpot_ms"] * plan["problem"]["osl"]) / 1e3
+    inside = metrics["requests_per_s"] * seconds
+    if not math.isclose(inside, metrics["in_flight"], rel_tol=1e-6):
+        yield f"{metrics['in_flight']} requests are in flight, {inside} by Little's law"
+
+
+def lawful(file):
+    """Ends this program where the service in a file breaks a law."""
+    for broken in broken_laws(json.loads(file.read_text())):
+        sys.exit(f"{file}: {broken}")
+
+
 def first(build):
     """The table that the first command prints, without what is next."""
     program, *arguments = shlex.split(FIRST)
     program = build.resolve() / pathlib.Path(program).relative_to("build")
+    with tempfile.TemporaryDirectory() as folder:
+        printed([program, *arguments, "--output-dir", folder], build, ROOT)
+        lawful(pathlib.Path(folder, "service.json"))
     text = printed([program, *arguments], build, ROOT)
     return f"```console\n$ {FIRST}\n```\n\n```text\n{text.split(chr(10) + '  next ')[0].rstrip()}\n```"
 
@@ -58,6 +97,7 @@ def first(build):
 def demo(build):
     """All that the demo prints."""
     text = printed([ROOT / "utils/demo.sh", build], build, None)
+    lawful(build / "demo/service.json")
     return f"```text\n{text}```"
 
 
