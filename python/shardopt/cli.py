@@ -23,13 +23,14 @@ from .models import version
 
 #: The module of each verb, which is loaded when it is asked, and its function.
 _VERBS = {
-    verb: (f".commands.{home}", f"{verb}_verb")
+    verb: (f".commands.{home}", verb.replace("-", "_") + "_verb")
     for home, verbs in {
         "planning": ("plan", "pareto", "size", "sweep"),
         "plans": ("evaluate", "diff", "explain", "verify", "lower"),
         "launching": ("export", "serve"),
         "checking": ("check",),
         "reporting": ("report", "trace"),
+        "graphs": ("import-graph",),
     }.items()
     for verb in verbs
 }

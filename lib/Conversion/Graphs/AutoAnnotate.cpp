@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InlineCalls.h"
+#include "Report.h"
 #include "Writers.h"
 #include "shardopt/Conversion/Graphs/Passes.h"
 #include "shardopt/Cost/Roofline.h"
@@ -174,6 +175,10 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
       << remark::metric("bound",
                         result.bound ? double(*result.bound) / 1e6 : 0.)
       << remark::metric("proved", result.proved);
+  if (!report.empty())
+    if (auto error = writeFile(
+            report, reportOf(graph, *factors, mesh, instance, result)))
+      return func.emitOpError(error->message);
   if (grid)
     writeShard(graph, *result.solution, mesh, grid);
   else
@@ -207,10 +212,11 @@ LogicalResult AutoAnnotatePass::run() {
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isDeclaration())
       functions.push_back(func);
-  if (!problem.empty() && functions.size() != 1)
-    return emitError(module.getLoc(), "'problem' is the instance of one "
-                                      "function, and the module has ")
-           << functions.size();
+  for (const Option<std::string> *file : {&problem, &report})
+    if (!file->getValue().empty() && functions.size() != 1)
+      return emitError(module.getLoc(), "'")
+             << file->getArgStr() << "' is of one function, and the module has "
+             << functions.size();
   const cost::Roofline time(*loaded);
   const double bytes = memoryGb > 0 ? memoryGb * 1e9 : loaded->memoryCapacity;
   FlatSymbolRefAttr grid;

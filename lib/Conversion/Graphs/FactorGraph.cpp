@@ -19,7 +19,7 @@ static RankedTensorType typeOf(Value value) {
 
 FactorGraph::FactorGraph(func::FuncOp func, const FactorMap &factors,
                          const cost::TimeModel &time, const Mesh &mesh)
-    : factors(factors), time(time), mesh(mesh), resharding(time, mesh) {
+    : factors(factors), time(time), mesh(mesh) {
   for (BlockArgument argument : func.getArguments())
     if (isa<RankedTensorType>(argument.getType()))
       addArgument(func, argument);
@@ -44,10 +44,12 @@ double FactorGraph::bytesOf(Value value, const Layout &layout) const {
          double(mesh.blocks(layout));
 }
 
-double FactorGraph::reshard(Value value, const Layout &from, const Layout &to) {
-  const auto shape = typeOf(value).getShape();
-  return resharding.seconds(
-      {{shape.begin(), shape.end()}, bytesOf(value, replicated)}, from, to);
+Resharding &FactorGraph::reshardingOf(Value value) {
+  std::unique_ptr<Resharding> &known = reshardings[value.getType()];
+  if (!known)
+    known = std::make_unique<Resharding>(time, mesh, typeOf(value).getShape(),
+                                         bytesOf(value, replicated));
+  return *known;
 }
 
 //===----------------------------------------------------------------------===//
@@ -77,7 +79,7 @@ void FactorGraph::addArgument(func::FuncOp func, BlockArgument argument) {
   node.makes = {argument};
   makers[argument] = all.size();
   if (auto pin = pinOf(func.getArgAttrDict(argument.getArgNumber()))) {
-    node.strategies.push_back({0, {}, {*pin}});
+    node.strategies.push_back({0, {}, {}, {*pin}, {}});
     return all.push_back(std::move(node));
   }
   for (const Layout &layout : mesh.layoutsOf(typeOf(argument).getShape())) {
@@ -85,7 +87,7 @@ void FactorGraph::addArgument(func::FuncOp func, BlockArgument argument) {
     double seconds = 0;
     for (size_t axis = 0; axis < mesh.axes().size(); ++axis)
       seconds += layout[axis] < 0 ? 1e-12 : 0;
-    node.strategies.push_back({seconds, {}, {layout}});
+    node.strategies.push_back({seconds, {}, {}, {layout}, {}});
   }
   all.push_back(std::move(node));
 }
@@ -173,10 +175,13 @@ FactorGraph::strategy(const GraphNode &node, const OpFactors &op,
   }
   strategy.seconds = kernel(node, op, strategy);
   for (size_t axis = 0; axis < mesh.axes().size(); ++axis)
-    if (chosen[axis] >= 0 && op.factors[size_t(chosen[axis])].isReduced)
+    if (chosen[axis] >= 0 && op.factors[size_t(chosen[axis])].isReduced) {
       for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
-        strategy.seconds += resharding.collective(
-            cost::CollectiveKind::AllReduce, axis, bytesOf(value, layout));
+        strategy.reduceSeconds[axis] +=
+            collectiveSeconds(time, mesh, cost::CollectiveKind::AllReduce, axis,
+                              bytesOf(value, layout));
+      strategy.seconds += strategy.reduceSeconds[axis];
+    }
   return strategy;
 }
 

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cmath>
+#include <memory>
 
 namespace shardopt::graphs {
 
@@ -30,7 +31,8 @@ inline int64_t picoseconds(double seconds) {
 
 /// A way to run a node.
 struct NodeStrategy {
-  double seconds = 0;
+  double seconds = 0; ///< of the kernel and of the all-reduces
+  std::array<double, mostAxes> reduceSeconds = {}; ///< along each axis
   std::vector<Layout> operands; ///< in the order of `GraphNode::reads`
   std::vector<Layout> results;  ///< of tensors
   /// The factor that each axis shards; -1: none.
@@ -65,8 +67,8 @@ public:
   solve::Problem problem(double bytes);
   /// Whether a value has a layout.
   bool hasLayout(mlir::Value value) const { return makers.contains(value); }
-  /// Seconds of a value from one layout to another.
-  double reshard(mlir::Value value, const Layout &from, const Layout &to);
+  /// What it costs to change the layout of a value.
+  Resharding &reshardingOf(mlir::Value value);
 
 private:
   struct Reader {
@@ -94,7 +96,8 @@ private:
   const FactorMap &factors;
   const cost::TimeModel &time;
   const Mesh &mesh;
-  Resharding resharding;
+  /// By type.
+  llvm::DenseMap<mlir::Type, std::unique_ptr<Resharding>> reshardings;
   std::vector<GraphNode> all;
   llvm::DenseMap<mlir::Value, size_t> makers; ///< node of each value
   llvm::DenseMap<mlir::Value, std::vector<Reader>> readersOf;

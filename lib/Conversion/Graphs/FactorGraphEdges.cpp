@@ -57,6 +57,7 @@ void FactorGraph::addEdge(solve::Problem &problem, const Edge &edge) {
     shape.push_back(all[reader.node].strategies.size());
   }
   problem.edgeNodes.endRow();
+  Resharding &resharding = reshardingOf(edge.value);
   forEachChoice(shape, [&](ArrayRef<size_t> at) {
     std::set<Layout> wanted;
     for (auto [i, reader] : llvm::enumerate(edge.readers))
@@ -64,7 +65,7 @@ void FactorGraph::addEdge(solve::Problem &problem, const Edge &edge) {
         wanted.insert(all[reader.node].strategies[at[i + 1]].operands[slot]);
     double seconds = 0;
     for (const Layout &to : wanted)
-      seconds += reshard(edge.value, made[at[0]].results[edge.slot], to);
+      seconds += resharding.seconds(made[at[0]].results[edge.slot], to);
     problem.edgeCosts.values.push_back(picoseconds(seconds));
   });
   problem.edgeCosts.endRow();
@@ -100,12 +101,13 @@ void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge) {
   problem.usages.values.insert(problem.usages.values.end(), sets.size(), 0);
   problem.usages.endRow();
 
+  Resharding &resharding = reshardingOf(edge.value);
   problem.edgeNodes.add({int32_t(edge.maker), copies});
   for (const NodeStrategy &made : all[edge.maker].strategies)
     for (const std::vector<size_t> &set : sets) {
       double seconds = 0;
       for (size_t i : set)
-        seconds += reshard(edge.value, made.results[edge.slot], wanted[i]);
+        seconds += resharding.seconds(made.results[edge.slot], wanted[i]);
       problem.edgeCosts.values.push_back(picoseconds(seconds));
     }
   problem.edgeCosts.endRow();

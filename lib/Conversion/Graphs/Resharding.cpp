@@ -9,13 +9,15 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
 #include <queue>
 
 using namespace shardopt;
 using namespace shardopt::graphs;
 
-double Resharding::collective(cost::CollectiveKind kind, size_t axis,
-                              double bytes) const {
+double graphs::collectiveSeconds(const cost::TimeModel &time, const Mesh &mesh,
+                                 cost::CollectiveKind kind, size_t axis,
+                                 double bytes) {
   const MeshAxis &along = mesh.axes()[axis];
   cost::Collective collective;
   collective.kind = kind;
@@ -30,6 +32,23 @@ double Resharding::collective(cost::CollectiveKind kind, size_t axis,
   return time.seconds(collective, degrees);
 }
 
+Resharding::Resharding(const cost::TimeModel &time, const Mesh &mesh,
+                       llvm::ArrayRef<int64_t> shape, double bytes)
+    : time(time), mesh(mesh), shape(shape), bytes(bytes) {
+  Layout last = replicated;
+  for (size_t axis = 0; axis < mesh.axes().size(); ++axis)
+    last[axis] = int8_t(int64_t(shape.size()) - 1);
+  known.resize(numberOf(last) + 1);
+}
+
+/// Its digits are the dims of the axes.
+size_t Resharding::numberOf(const Layout &layout) const {
+  size_t number = 0;
+  for (size_t axis = 0; axis < mesh.axes().size(); ++axis)
+    number = number * (shape.size() + 1) + size_t(layout[axis] + 1);
+  return number;
+}
+
 /// Whether no later axis shards the dim of `axis`, so that its blocks are the
 /// smallest.
 static bool isLast(const Layout &layout, size_t axis) {
@@ -39,56 +58,58 @@ static bool isLast(const Layout &layout, size_t axis) {
   return true;
 }
 
-/// Dijkstra's algorithm over the layouts that `tensor` may have.
-Resharding::Distances Resharding::distancesFrom(const TensorSize &tensor,
-                                                const Layout &from) const {
+/// Dijkstra's algorithm over the layouts that the tensor may have.
+std::vector<double> Resharding::distancesFrom(const Layout &from) const {
   using Entry = std::pair<double, Layout>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
-  Distances best = {{from, 0}};
+  std::vector<double> best(known.size(),
+                           std::numeric_limits<double>::infinity());
+  best[numberOf(from)] = 0;
   open.push({0, from});
   while (!open.empty()) {
     const auto [spent, at] = open.top();
     open.pop();
-    if (spent > best[at])
+    if (spent > best[numberOf(at)])
       continue;
-    auto step = [&](size_t axis, int8_t dim, double seconds) {
+    auto step = [&, spent = spent, at = at](size_t axis, int8_t dim,
+                                            double seconds) {
       Layout next = at;
       next[axis] = dim;
-      if (dim >= 0 &&
-          (!isLast(next, axis) || !mesh.divides(next, tensor.shape)))
+      if (dim >= 0 && (!isLast(next, axis) || !mesh.divides(next, shape)))
         return;
-      const auto [place, isNew] = best.try_emplace(next, spent + seconds);
-      if (!isNew && place->second <= spent + seconds)
+      double &known = best[numberOf(next)];
+      if (known <= spent + seconds)
         return;
-      place->second = spent + seconds;
-      open.push({place->second, next});
+      known = spent + seconds;
+      open.push({known, next});
     };
+    const double held = bytes / double(mesh.blocks(at));
     for (size_t axis = 0; axis < mesh.axes().size(); ++axis) {
       const int8_t sharded = at[axis];
       if (sharded >= 0 && !isLast(at, axis))
         continue;
-      const double bytes = tensor.bytes / double(mesh.blocks(at));
+      auto collective = [&](cost::CollectiveKind kind, double moved) {
+        return collectiveSeconds(time, mesh, kind, axis, moved);
+      };
       if (sharded >= 0)
         step(axis, -1,
-             collective(cost::CollectiveKind::AllGather, axis,
-                        bytes * double(mesh.axes()[axis].size)));
-      for (size_t dim = 0; dim < tensor.shape.size(); ++dim)
+             collective(cost::CollectiveKind::AllGather,
+                        held * double(mesh.axes()[axis].size)));
+      const double exchange =
+          sharded < 0 ? 0 : collective(cost::CollectiveKind::AllToAll, held);
+      for (size_t dim = 0; dim < shape.size(); ++dim)
         if (int8_t(dim) != sharded)
-          step(axis, int8_t(dim),
-               sharded < 0
-                   ? 0
-                   : collective(cost::CollectiveKind::AllToAll, axis, bytes));
+          step(axis, int8_t(dim), exchange);
     }
   }
   return best;
 }
 
-double Resharding::seconds(const TensorSize &tensor, const Layout &from,
-                           const Layout &to) {
+double Resharding::seconds(const Layout &from, const Layout &to) {
   if (from == to)
     return 0;
-  const auto [place, isNew] = known.try_emplace({tensor, from});
-  if (isNew)
-    place->second = distancesFrom(tensor, from);
-  return place->second.at(to);
+  std::vector<double> &distances = known[numberOf(from)];
+  if (distances.empty())
+    distances = distancesFrom(from);
+  return distances[numberOf(to)];
 }

@@ -11,41 +11,36 @@
 #include "Mesh.h"
 #include "shardopt/Cost/TimeModel.h"
 
-#include <map>
+#include <vector>
 
 namespace shardopt::graphs {
 
-/// A tensor as far as moving it goes.
-struct TensorSize {
-  std::vector<int64_t> shape;
-  double bytes = 0; ///< of all of it
+/// Seconds of one collective along an axis; `bytes` as in `cost::Collective`.
+double collectiveSeconds(const cost::TimeModel &time, const Mesh &mesh,
+                         cost::CollectiveKind kind, size_t axis, double bytes);
 
-  bool operator<(const TensorSize &other) const {
-    return std::tie(shape, bytes) < std::tie(other.shape, other.bytes);
-  }
-};
-
-/// Collectives along the axes of a mesh.
+/// What it costs to change the layout of a tensor.
 class Resharding {
 public:
-  Resharding(const cost::TimeModel &time, const Mesh &mesh)
-      : time(time), mesh(mesh) {}
+  /// `bytes` is the size of all of it.
+  Resharding(const cost::TimeModel &time, const Mesh &mesh,
+             llvm::ArrayRef<int64_t> shape, double bytes);
 
-  /// Seconds of one collective along an axis; `bytes` as in `cost::Collective`.
-  double collective(cost::CollectiveKind kind, size_t axis, double bytes) const;
   /// Seconds of the cheapest way between two layouts. A step slices along an
   /// axis, which is free, gathers along one, or exchanges one dim for another;
   /// of several axes on a dim the last one moves.
-  double seconds(const TensorSize &tensor, const Layout &from,
-                 const Layout &to);
+  double seconds(const Layout &from, const Layout &to);
 
 private:
-  using Distances = std::map<Layout, double>;
-  Distances distancesFrom(const TensorSize &tensor, const Layout &from) const;
+  size_t numberOf(const Layout &layout) const;
+  std::vector<double> distancesFrom(const Layout &from) const;
 
   const cost::TimeModel &time;
   const Mesh &mesh;
-  std::map<std::pair<TensorSize, Layout>, Distances> known;
+  std::vector<int64_t> shape;
+  double bytes;
+  /// By numbers of layouts; empty where nothing was asked yet.
+  std::vector<std::vector<double>> known;
 };
 
 } // namespace shardopt::graphs

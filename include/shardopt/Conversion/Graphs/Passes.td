@@ -77,6 +77,8 @@ def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
       "Memory of a device in 1e9 bytes (default: the machine's)">,
     Option<"problem", "problem", "std::string", [{""}],
       "File for the instance of shard-solve; of a module with one function">,
+    Option<"report", "report", "std::string", [{""}],
+      "JSON file for factors, shardings and costs; of a module with one function">,
     Option<"timeLimit", "time-limit", "double", "60", "Seconds of the search, 0 for no limit">,
   ];
   let dependentDialects = ["::mlir::shard::ShardDialect"];

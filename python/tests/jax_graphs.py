@@ -1,0 +1,259 @@
+"""Small models in plain JAX, as graphs for `shardopt import-graph`.
+
+`--write FOLDER` writes each as StableHLO, `NAME.single.mlir`, and in generic form, `NAME.mlir`.
+`--run FOLDER` executes every `NAME.annotated.mlir` and its `NAME.single.mlir`: a row of JSON with
+the distance of the results, and the collectives of the compiled program with all annotations
+and with those of arguments alone, which XLA then propagates.
+"""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax_model import collectives, rotate
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+WIDTH, HEADS, WORDS = 32, 4, 64
+
+
+def norm(x, weight):
+    return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-5) * weight
+
+
+def layer_norm(x, weight, bias):
+    centred = x - jnp.mean(x, -1, keepdims=True)
+    return centred * jax.lax.rsqrt(jnp.var(x, -1, keepdims=True) + 1e-5) * weight + bias
+
+
+def attention(p, x, memory=None, causal=True, turn=False):
+    source = x if memory is None else memory
+    q, k, v = (
+        (each @ p[name]).reshape(*each.shape[:2], -1, WIDTH // HEADS)
+        for each, name in ((x, "q"), (source, "k"), (source, "v"))
+    )
+    if turn:
+        q, k = rotate(q, 10000.0), rotate(k, 10000.0)
+    k, v = (jnp.repeat(each, q.shape[2] // k.shape[2], 2) for each in (k, v))
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(q.shape[-1])
+    if causal:
+        scores = jnp.where(jnp.tril(jnp.ones(scores.shape[-2:], bool)), scores, -1e30)
+    found = jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), v)
+    return found.reshape(x.shape) @ p["o"]
+
+
+def experts(p, x):
+    odds = jax.nn.softmax(x @ p["router"])
+    best, chosen = jax.lax.top_k(odds, 2)
+    weights = jnp.sum(jax.nn.one_hot(chosen, odds.shape[-1]) * best[..., None], -2)
+    gate, up = (jnp.einsum("blh,ehi->ebli", x, p[name]) for name in ("gate", "up"))
+    found = jnp.einsum("ebli,eih->eblh", jax.nn.silu(gate) * up, p["down"])
+    return jnp.einsum("ble,eblh->blh", weights, found)
+
+
+def gpt2(p, tokens):
+    x = p["embed"][tokens] + p["places"]
+    for l in p["layers"]:
+        x = x + attention(l, layer_norm(x, l["n1"], l["b1"]))
+        x = x + jax.nn.gelu(layer_norm(x, l["n2"], l["b2"]) @ l["up"]) @ l["down"]
+    return x @ p["embed"].T
+
+
+def llama(p, tokens):
+    x = p["embed"][tokens]
+    for l in p["layers"]:
+        x = x + attention(l, norm(x, l["n1"]), turn=True)
+        y = norm(x, l["n2"])
+        x = x + (experts(l, y) if "router" in l else (jax.nn.silu(y @ l["gate"]) * (y @ l["up"])) @ l["down"])
+    return norm(x, p["n1"]) @ p["head"]
+
+
+def vit(p, image):
+    x = convolution(image, p["patch"], 4)
+    x = x.reshape(*x.shape[:2], -1).swapaxes(1, 2) + p["places"]
+    for l in p["layers"]:
+        x = x + attention(l, layer_norm(x, l["n1"], l["b1"]), causal=False)
+        x = x + jax.nn.gelu(layer_norm(x, l["n2"], l["b2"]) @ l["up"]) @ l["down"]
+    return jnp.mean(x, 1) @ p["head"]
+
+
+def convolution(x, weight, stride=1):
+    return jax.lax.conv_general_dilated(x, weight, (stride, stride), "SAME")
+
+
+def batch_norm(x, scale, shift):
+    return x * scale[:, None, None] + shift[:, None, None]
+
+
+def resnet(p, image):
+    x = jax.nn.relu(batch_norm(convolution(image, p["stem"], 2), p["s"], p["t"]))
+    x = jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+    for l in p["layers"]:
+        y = jax.nn.relu(batch_norm(convolution(x, l["c1"]), l["s1"], l["t1"]))
+        x = jax.nn.relu(x + batch_norm(convolution(y, l["c2"]), l["s2"], l["t2"]))
+    return jnp.mean(x, (2, 3)) @ p["head"]
+
+
+def unet(p, image):
+    high = jax.nn.relu(convolution(image, p["stem"]))
+    low = jax.nn.relu(convolution(high, p["down"], 2))
+    low = jax.nn.relu(convolution(low, p["middle"]))
+    grown = jnp.repeat(jnp.repeat(low, 2, 2), 2, 3)
+    return convolution(jnp.concatenate([high, grown], 1), p["out"])
+
+
+def mamba(p, x):
+    """A selective state space of one block, by an associative scan over positions."""
+    inner, gate = jnp.split(norm(x, p["n1"]) @ p["in"], 2, -1)
+    padded = jnp.pad(inner, ((0, 0), (3, 0), (0, 0)))
+    length = inner.shape[1]
+    inner = jax.nn.silu(sum(padded[:, i : i + length] * p["conv"][i] for i in range(4)))
+    step = jax.nn.softplus(inner @ p["step"])
+    decay = jnp.exp(step[..., None] * -jnp.exp(p["a"]))
+    grown = (step * inner)[..., None] * (inner @ p["b"])[:, :, None]
+    join = lambda one, other: (one[0] * other[0], other[0] * one[1] + other[1])
+    state = jax.lax.associative_scan(join, (decay, grown), axis=1)[1]
+    y = jnp.einsum("bldn,bln->bld", state, inner @ p["c"]) * jax.nn.silu(gate)
+    return x + y @ p["out"]
+
+
+def encoder_decoder(p, source, target):
+    memory, x = p["embed"][source], p["embed"][target]
+    for l in p["encoder"]:
+        memory = memory + attention(l, norm(memory, l["n1"]), causal=False)
+        memory = memory + jax.nn.relu(norm(memory, l["n2"]) @ l["up"]) @ l["down"]
+    for l, other in zip(p["layers"], p["cross"]):
+        x = x + attention(l, norm(x, l["n1"]))
+        x = x + attention(other, norm(x, other["n1"]), memory, causal=False)
+        x = x + jax.nn.relu(norm(x, l["n2"]) @ l["up"]) @ l["down"]
+    return x @ p["embed"].T
+
+
+def array(*shape):
+    return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+
+def tokens(*shape):
+    return jax.ShapeDtypeStruct(shape, jnp.int32)
+
+
+def layer(keys=WIDTH, inner=4 * WIDTH, count=0):
+    found = {"q": array(WIDTH, WIDTH), "k": array(WIDTH, keys), "v": array(WIDTH, keys), "o": array(WIDTH, WIDTH)}
+    found |= {name: array(WIDTH) for name in ("n1", "n2", "b1", "b2")}
+    stack = (count,) if count else ()
+    found |= {"gate": array(*stack, WIDTH, inner), "up": array(*stack, WIDTH, inner), "down": array(*stack, inner, WIDTH)}
+    return found | ({"router": array(WIDTH, count)} if count else {})
+
+
+def models():
+    """The function and the shapes of its arguments, by name."""
+    embed, head = array(WORDS, WIDTH), array(WIDTH, WORDS)
+    text = tokens(2, 8)
+    image = array(2, 8, 16, 16)
+    block = {name: array(16, 16, 3, 3) for name in ("c1", "c2")} | {n: array(16) for n in ("s1", "t1", "s2", "t2")}
+    decoder = {"embed": embed, "n1": array(WIDTH), "head": head}
+    return {
+        "gpt2": (gpt2, {"embed": embed, "places": array(8, WIDTH), "layers": [layer()] * 2}, text),
+        "llama": (llama, {**decoder, "layers": [layer(WIDTH // 2)] * 2}, text),
+        "mixtral": (llama, {**decoder, "layers": [layer(WIDTH // 2, 2 * WIDTH, 4)] * 2}, text),
+        "vit": (vit, {"patch": array(WIDTH, 8, 4, 4), "places": array(16, WIDTH), "head": head, "layers": [layer()]}, image),
+        "resnet": (resnet, {"stem": array(16, 8, 3, 3), "s": array(16), "t": array(16), "head": array(16, WORDS), "layers": [block] * 2}, image),
+        "unet": (unet, {"stem": array(16, 8, 3, 3), "down": array(32, 16, 3, 3), "middle": array(32, 32, 3, 3), "out": array(8, 48, 3, 3)}, image),
+        "mamba": (mamba, {"n1": array(WIDTH), "in": array(WIDTH, 4 * WIDTH), "conv": array(4, 2 * WIDTH), "step": array(2 * WIDTH, 2 * WIDTH), "a": array(2 * WIDTH, 4), "b": array(2 * WIDTH, 4), "c": array(2 * WIDTH, 4), "out": array(2 * WIDTH, WIDTH)}, array(2, 8, WIDTH)),
+        "encoder_decoder": (encoder_decoder, {"embed": embed, "encoder": [layer()], "layers": [layer()], "cross": [layer()]}, text, text),
+    }
+
+
+def write(folder):
+    for name, (function, *shapes) in models().items():
+        module = jax.jit(function).lower(*shapes).compiler_ir("stablehlo")
+        Path(folder, f"{name}.single.mlir").write_text(str(module))
+        Path(folder, f"{name}.mlir").write_text(module.operation.get_asm(print_generic_op_form=True))
+
+
+# --- what was annotated -------------------------------------------------------------------
+
+
+def specs(part):
+    """Shape, type and PartitionSpec of each tensor of a signature."""
+    for text in part.split("tensor<")[1:]:
+        *sizes, kind = text.split(">")[0].split("x")
+        found = re.search(r"sdy\.sharding = #sdy\.sharding<@\w+, \[([^\]]*)\]>", text)
+        dims = re.findall(r"\{([^}]*)\}", found.group(1)) if found else []
+        axes = [tuple(re.findall(r'"(\w+)"', dim)) or None for dim in dims]
+        yield tuple(map(int, sizes)), kind, PartitionSpec(*axes)
+
+
+def compiled(text, count):
+    from jax._src import compiler, xla_bridge
+    from jax._src.interpreters import mlir
+    from jax._src.lib import xla_client
+    from jaxlib.mlir import ir
+
+    with mlir.make_ir_context():
+        module = ir.Module.parse(text)
+        assert module.operation.verify()
+        options = compiler.get_compile_options(
+            num_replicas=1, num_partitions=count, device_assignment=np.arange(count)[None]
+        )
+        options.executable_build_options.use_shardy_partitioner = True
+        devices = xla_client.DeviceList(tuple(jax.devices()[:count]))
+        return xla_bridge.get_backend().compile_and_load(module, devices, options)
+
+
+def executed(text, values):
+    """The results, and the collectives."""
+    mesh = dict(re.findall(r'"(\w+)"=(\d+)', text[: text.find("func.func")])) or {"x": 1}
+    sizes = tuple(map(int, mesh.values()))
+    mesh = Mesh(np.array(jax.devices()[: np.prod(sizes)]).reshape(sizes), tuple(mesh))
+    taken, made = re.search(r"func\.func public @main\((.*)\) -> (.*) \{$", text, re.M).groups()
+    program = compiled(text, mesh.size)
+    arrays = [
+        jax.device_put(value, NamedSharding(mesh, spec)) for value, (_, _, spec) in zip(values, specs(taken))
+    ]
+    shards = program.execute_sharded(arrays).disassemble_into_single_device_arrays()
+    results = [
+        np.asarray(jax.make_array_from_single_device_arrays(shape, NamedSharding(mesh, spec), each))
+        for (shape, _, spec), each in zip(specs(made), shards)
+    ]
+    return results, collectives(program.hlo_modules()[0].to_string())
+
+
+def of_arguments(text):
+    """The module with the shardings of arguments and results alone."""
+    text = re.sub(r"sdy\.sharding = #sdy\.sharding_per_value<[^\n]*?>\]>,? ?", "", text).replace(" {} ", " ")
+    for name, value in re.findall(r'(%\w+) = "sdy\.sharding_constraint"\((%\w+)\)', text):
+        text = re.sub(rf"\n *{name} = [^\n]*", "", text)
+        text = re.sub(rf"{name}\b", value, text)
+    return text
+
+
+def run(folder):
+    for path in sorted(Path(folder).glob("*.annotated.mlir")):
+        name = path.name.split(".")[0]
+        text = path.read_text()
+        taken = re.search(r"func\.func public @main\((.*)\) -> ", text).group(1)
+        rng = np.random.default_rng(0)
+        values = [
+            rng.integers(0, WORDS, shape).astype(np.int32)
+            if kind == "i32"
+            else rng.uniform(-0.3, 0.3, shape).astype(np.float32)
+            for shape, kind, _ in specs(taken)
+        ]
+        found, moved = executed(text, values)
+        wanted, _ = executed(Path(folder, f"{name}.single.mlir").read_text(), values)
+        error = max(np.abs(a - b).max() / np.abs(b).max() for a, b in zip(found, wanted))
+        _, propagated = executed(of_arguments(text), values)
+        row = {"place": name, "error": float(error), "collectives": moved, "propagated": propagated}
+        print(json.dumps(row), flush=True)
+
+
+if __name__ == "__main__":
+    {"--write": write, "--run": run}[sys.argv[1]](sys.argv[2])
