@@ -27,7 +27,9 @@ struct Expected {
   Reason reason;
 };
 
-/// Values that are printed with six decimals, or with nine digits.
+/// Values that are printed with six decimals, or with nine digits: those of
+/// `test/Reference/evaluate.py CONFIG --context N --strategy JSON`, which knows
+/// the formulas and nothing of this code.
 void expectMetrics(const CostModel &costs, const Expected &expected) {
   SCOPED_TRACE(expected.dims);
   Evaluation found = evaluate(costs, strategy(expected.degrees, expected.dims));
