@@ -15,7 +15,7 @@ PUBLISHED = sorted((INPUTS / "families").glob("*.json"))
 CONTEXT = 96
 
 #: Models whose services are compared for every type; of all others it is the program.
-PLANNED = ("bamba", "deepseek_v32", "gemma2", "llama4", "qwen3_next", "qwen3_vl_moe")
+PLANNED = ("bamba", "deepseek_v32", "gemma2", "llama4_sees", "qwen3_next", "qwen3_vl_moe")
 #: Types by the bytes that they take, most first; those of 8 bits take as many.
 TYPES = ("bf16", "fp8", "fp8_block", "int8", "nvfp4", "int4")
 

@@ -32,6 +32,11 @@ def small(**others):
     return so.Problem(so.load_model(MOE), **asked)
 
 
+def loaded(**others):
+    """A toy alone has plans of thousands of requests, which take their time."""
+    return small(concurrency=64, **others)
+
+
 def llama(**others):
     asked = dict(
         machine="h100_sxm", devices=8, isl=4096, osl=512, tpot_ms=30, ttft_ms=1000, **others
@@ -216,8 +221,8 @@ class ServiceTest(FolderTest):
                 so.Service.from_json(path)
 
     def test_engines_are_compared(self):
-        best = so.plan(small(engine="any"))
-        alone = [so.plan(small(engine=engine)) for engine in ("vllm", "sglang", "trtllm")]
+        best = so.plan(loaded(engine="any"))
+        alone = [so.plan(loaded(engine=engine)) for engine in ("vllm", "sglang", "trtllm")]
         self.assertIn(best.metrics, [service.metrics for service in alone])
         rows = {row["engine"]: row for row in best.report["engines"]}
         for service in alone:
@@ -233,7 +238,7 @@ class ServiceTest(FolderTest):
         for engine, row in rows.items():
             # The rules of the planner and the flags of exports are of one version.
             self.assertEqual(row["engine_version"], table()[engine]["versions"][-1])
-        front = so.pareto(small(engine="any"), step=0.5)
+        front = so.pareto(loaded(engine="any"), step=0.5)
         self.assertEqual(front[0].metrics, best.metrics)
         self.assertLessEqual({each.engine for each in front}, set(table()))
 
@@ -508,7 +513,7 @@ class LawTest(FolderTest):
         self.assertEqual(differing, [])
 
     def test_the_first_row_of_a_sweep_is_the_plan(self):
-        service = so.plan(small(concurrency=64))
+        service = so.plan(loaded())
         code, out, _ = run("sweep", self.kept(service), "--format", "json")
         rows = json.loads(out)
         first = {name: value for name, value in rows[0].items() if name in service.to_row()}
