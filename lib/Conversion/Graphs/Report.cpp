@@ -152,7 +152,7 @@ std::string graphs::reportOf(FactorGraph &graph, const FactorMap &factors,
                              const solve::SolverResult &result) {
   std::string text;
   json::Writer json(text);
-  json.beginObject(json::Layout::Block);
+  json.beginObject(json::Style::Block);
   json.key("mesh").beginObject();
   for (const MeshAxis &axis : mesh.axes())
     json.member(axis.name, axis.size);
@@ -170,7 +170,7 @@ std::string graphs::reportOf(FactorGraph &graph, const FactorMap &factors,
   json.member("proved", result.proved)
       .member("replicated_us", double(alone->cost) / microseconds)
       .member("memory_bytes", double(verdict->peak));
-  json.key("nodes").beginArray(json::Layout::Block);
+  json.key("nodes").beginArray(json::Style::Block);
   Reporter reporter(graph, factors, mesh, json);
   for (auto [node, choice] : llvm::zip(graph.nodes(), *result.solution))
     reporter.write(node, node.strategies[size_t(choice)]);
