@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what the first command prints into README.md, and what `./dev demo` prints
-into docs/Demo.md, or with --check compares.
+"""Writes what the first command prints and the accuracy of docs/Fidelity.md into
+README.md, and what `./dev demo` prints into docs/Demo.md, or with --check compares.
 
 Each stands between two markers. Lines that tell how long something took differ
 from run to run and are compared without their numbers; whether there is a page
@@ -29,7 +29,7 @@ PAGE = re.compile(r"\bplan\.html\b")
 
 FIRST = (
     "build/bin/shardopt plan examples/configs/llama-3.1-70b.json"
-    " --machine h100_sxm --devices 8 --isl 4096 --osl 512 --tpot 30@p90 --ttft 2000@p90"
+    " --machine h100_sxm --devices 8 --isl 4096 --osl 512 --tpot 30@p90 --ttft 2000@p90 --engine vllm"
 )
 
 
@@ -101,8 +101,31 @@ def demo(build):
     return f"```text\n{text}```"
 
 
+def accuracy(build):
+    """The sentences on errors, from the tables of the page of them."""
+    rows = {}
+    for line in (ROOT / "docs/Fidelity.md").read_text().splitlines():
+        name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        rows.setdefault(name, cells)
+    whole = lambda cell: int(float(cell) + 0.5)
+    tpot, ttft, unseen = rows["all"], rows["TTFT, all"], rows["TPOT, all"]
+    tpot_apart, ttft_apart = rows["TPOT, disaggregated"], rows["TTFT, disaggregated"]
+    return (
+        f"The cost model was fitted to {tpot[0]} measured runs of vLLM, SGLang and TensorRT-LLM on H100,\n"
+        f"H200 and B200. Its mean error on them is {tpot[1]} % for TPOT and {whole(ttft[1])} % for TTFT. For a model\n"
+        f"that it was not fitted to, the mean TPOT error is {unseen[4]} to {unseen[7]} %. All these runs are aggregated.\n"
+        f"Disaggregated plans, as above, are `extrapolated`: on {tpot_apart[0]} public runs, their error is\n"
+        f"{whole(tpot_apart[1])} % for TPOT and {whole(ttft_apart[1])} % for TTFT. [Accuracy](docs/Fidelity.md) has every group of runs.\n"
+        "Each plan has a prediction interval."
+    )
+
+
 #: The page of each block, and what makes it.
-BLOCKS = {"first": ("README.md", first), "demo": ("docs/Demo.md", demo)}
+BLOCKS = {
+    "first": ("README.md", first),
+    "accuracy": ("README.md", accuracy),
+    "demo": ("docs/Demo.md", demo),
+}
 
 
 def main():
