@@ -13,8 +13,8 @@ static void readHeldOut(const json::Value &error, CalibratedGroup &group) {
   error.refuseOtherKeys(
       {"rows", "median_percent", "mean_percent", "low", "high"});
   group.rows = error["rows"].positiveInteger();
-  group.medianPercent = error["median_percent"].nonNegativeNumber();
-  group.meanPercent = error["mean_percent"].nonNegativeNumber();
+  for (const char *part : {"median_percent", "mean_percent"})
+    error[part].nonNegativeNumber();
   group.low = error["low"].positiveNumber();
   group.high = error["high"].positiveNumber();
 }

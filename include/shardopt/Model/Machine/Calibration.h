@@ -44,8 +44,6 @@ struct CalibratedGroup {
 
   // On rows that the fit did not see; of 0 rows, nothing is known.
   int64_t rows = 0;
-  double medianPercent = 0;
-  double meanPercent = 0;
   double low = 1;  ///< 10 % of measured / predicted are below
   double high = 1; ///< 10 % are above
 
