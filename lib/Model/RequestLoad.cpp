@@ -86,13 +86,14 @@ void RequestLoad::replaceBy(const RequestLoad &said) {
 
 std::optional<std::string> RequestLoad::error() const {
   const RequestLoad &self = *this;
+  auto valueOf = [&](RequestField field) { return spell(field, *self[field]); };
   for (const RequestFieldInfo &info : requestFields) {
     const std::optional<double> &value = self[info.field];
     if (!value)
       continue;
     if (!isInRange(info, *value)) // (C1)
-      return "'" + std::string(info.name) + "' is " +
-             spell(info.field, *value) + ", expected " + wantedOf(info.field);
+      return "'" + std::string(info.name) + "' is " + valueOf(info.field) +
+             ", expected " + wantedOf(info.field);
   }
   bool hasIsl = self[RequestField::Isl].has_value(),
        hasOsl = self[RequestField::Osl].has_value();
@@ -105,7 +106,9 @@ std::optional<std::string> RequestLoad::error() const {
       return "'" + std::string(info.name) +
              "' is given without 'isl' and 'osl', the lengths of requests";
   if (self[RequestField::Concurrency] && self[RequestField::Rate]) // (C4)
-    return "'concurrency' and 'rate' are given, expected one of them";
+    return "'concurrency' is " + valueOf(RequestField::Concurrency) +
+           " and 'rate' " + valueOf(RequestField::Rate) +
+           ", expected one of them";
   for (auto [percentile, limit] :
        {std::pair(RequestField::TpotPercentile, RequestField::TpotMs),
         std::pair(RequestField::TtftPercentile,

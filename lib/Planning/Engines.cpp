@@ -13,6 +13,7 @@
 #include "shardopt/Model/Ops/StateModel.h"
 #include "shardopt/Model/StageGrid.h"
 #include "shardopt/Search/Megatron.h"
+#include "shardopt/Support/Choice.h"
 
 #include <algorithm>
 
@@ -23,12 +24,17 @@ const char *shardopt::spell(Runner runner) {
 }
 
 ErrorOr<Runner> shardopt::parseRunner(const std::string &text) {
-  if (text == noEngine)
-    return Runner();
-  ErrorOr<Engine> engine = parseEngine(text);
-  if (!engine)
-    return engine.error();
-  return Runner(*engine);
+  if (text == anyEngine)
+    return Error{"'engine' is any, which compares engines of a service: expected "
+                 "one of them, or none"};
+  std::vector<std::string> known = {noEngine, anyEngine};
+  for (Engine engine : allEngines) {
+    if (text == spell(engine))
+      return Runner(engine);
+    known.push_back(spell(engine));
+  }
+  return text == noEngine ? ErrorOr<Runner>(Runner())
+                          : unknownChoice("engine", text, known);
 }
 
 //===----------------------------------------------------------------------===//

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Callable, NoReturn
 
+from .border import list_known, shown
 from .exits import USAGE
 from .setting_help import HelpAll
 
@@ -60,9 +62,20 @@ class _Parser(argparse.ArgumentParser):
         return super().format_help() + (f"\nexamples:\n{lines}" if lines else "")
 
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        print(f"error: {message}", file=sys.stderr)
+        """One line, which names the option, its value and what fits."""
+        said = message.removeprefix("argument ")
+        missing = said.removeprefix("the following arguments are required: ")
+        if missing != said:
+            helps = {"/".join(each.option_strings) or each.dest: each.help for each in self._actions}
+            said = "missing: " + ", ".join(f"{name} ({helps[name]})" for name in missing.split(", "))
+        said = re.sub(r"ignored explicit argument (.*)", r"\1, expected no value", said)
+        print(f"error: {said}", file=sys.stderr)
         raise SystemExit(USAGE)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = list_known(value, map(str, action.choices))
+            raise argparse.ArgumentError(action, f"unknown {shown(value)}; {known}")
 
 
 class _Main(_Parser):
@@ -84,21 +97,30 @@ def _manual_places() -> str:
     )
 
 
-def positive(text: str) -> float:
+def _number(text: str, kind: Callable[[str], Any], what: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{shown(text)}, expected {what}") from None
+
+
+def _above_0(text: str) -> float:
     value = float(text)
     if not value > 0:
         raise ValueError
     return value
 
 
-positive.__name__ = "number above 0"
+def positive(text: str) -> float:
+    return float(_number(text, _above_0, "a number above 0"))
 
 
 def whole(text: str) -> int:
-    return int(text)
+    return int(_number(text, int, "a whole number"))
 
 
-whole.__name__ = "whole number"
+def real_number(text: str) -> float:
+    return float(_number(text, float, "a number"))
 
 
 class _Limit(argparse.Action):
@@ -114,10 +136,10 @@ class _Limit(argparse.Action):
             )
         try:
             limit = positive(text)
-        except (ValueError, argparse.ArgumentTypeError) as error:
+        except argparse.ArgumentTypeError:
             raise argparse.ArgumentError(
-                self, f"invalid number above 0: '{values}'"
-            ) from error
+                self, f"{shown(values)}, expected milliseconds above 0, such as 30 or 500@p90"
+            ) from None
         setattr(namespace, self.dest, limit)
         setattr(namespace, self.dest.replace("_ms", "_percentile"), percentiles[at])
 
@@ -302,7 +324,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     )
     made = verb("pareto", "list the Pareto frontier of throughput and latency")
     _add_problem(made)
-    made.add_argument("--step", type=float, default=0.1, help="step between latencies (default: 0.1)")
+    made.add_argument("--step", type=real_number, default=0.1, help="step between latencies (default: 0.1)")
     made = verb("size", "find the fewest or cheapest GPUs for a load")
     _add_problem(made)
     made.add_argument(
@@ -327,8 +349,8 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made.add_argument("--ops", action="store_true", help="of a service: also the sharding and time of each op")
     made.add_argument("--strategies", metavar="FILE", help="file with one strategy per line, as JSON")
     made = verb("diff", "show the differences of two plans")
-    made.add_argument("first")
-    made.add_argument("second")
+    made.add_argument("first", help="plan file")
+    made.add_argument("second", help="plan file")
     _add_trust(made)
     made = verb("explain", "show what each other choice would gain or lose")
     _add_plan(made)
@@ -374,7 +396,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made.add_argument(
         "--timeline", metavar="FILE", help="also write the layer as a Chrome trace"
     )
-    made.add_argument("--step", type=float, default=0.2, help="step of the frontier (default: 0.2)")
+    made.add_argument("--step", type=real_number, default=0.2, help="step of the frontier (default: 0.2)")
     made = verb("trace", "show when a search improved, and plot it")
     made.add_argument("trace", help="log of a search, or a trace of --llm-search-sharding")
     made.add_argument("--objective", choices=("throughput", "latency"), default="throughput",

@@ -6,13 +6,18 @@ import argparse
 import sys
 from typing import Any
 
-from .errors import ShardoptError, UnknownName
+from .errors import Contradiction, ShardoptError, UnknownName
 from .services import DECODE, Service, read_plan
 from .settings import KEYS, merged, problems_of
 
 
 def settings_of(args: argparse.Namespace) -> dict[str, Any]:
     flags = {name: getattr(args, name, None) for name in KEYS}
+    if flags["rate"] is not None and flags["concurrency"] is not None:
+        raise Contradiction(
+            f"'--requests-per-s' is {flags['rate']:g} and '--concurrency' "
+            f"{flags['concurrency']}, expected one of them"
+        )
     return merged(args.config, flags, args.changes)
 
 

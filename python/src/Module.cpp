@@ -245,7 +245,7 @@ PlanRequest NativeProblem::readRequest(const py::dict &settings) const {
   std::string engine, space = "uniform", objective = "throughput";
   take(settings, "engine", engine);
   if (!engine.empty()) {
-    request.engine = orRaise(parseEngine(engine));
+    request.engine = orRaise(parseRunner(engine));
     space = "serving";
   }
   take(settings, "space", space);

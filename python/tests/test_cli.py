@@ -284,7 +284,22 @@ class CommandTest(unittest.TestCase):
             (["plan", *PROBLEM, "--machne", "x"], "known: --machine"),
             (["plan", *PROBLEM, "--machine", "h100_sx"], "known: h100_sxm"),
             (["plan", *PROBLEM, "--phase", "prefil"], "known: prefill"),
-            (["plan", *PROBLEM, "--tpot", "nan"], "invalid number above 0"),
+            (["plan", *PROBLEM, "--tpot", "nan"], "--tpot: 'nan', expected milliseconds above 0"),
+            (["plan", *PROBLEM, "--format", "xml"], "--format: unknown 'xml'; known: json, table"),
+            (["plan", *PROBLEM, "--quiet=x"], "--quiet: 'x', expected no value"),
+            (["plan", *PROBLEM, "--isl"], "--isl: expected one argument"),
+            (["plan", *PROBLEM, "--engine", "any"], "'engine' is any, which compares engines of a service"),
+            (["pareto", *PROBLEM, "--step", "x"], "--step: 'x', expected a number"),
+            (["size", *PROBLEM, "--tokens-per-s", "-1"], "--tokens-per-s: '-1', expected a number above 0"),
+            (["diff", "one.json"], "missing: second (plan file)"),
+            (["explain", "one.json", "--role", "both"], "--role: unknown 'both'; known: decode, prefill"),
+            (["verify", "one.json", "--steps", "two"], "--steps: 'two', expected a whole number"),
+            (["export", "one.json", "--devices-per-node", "x"], "expected a whole number"),
+            (["serve", "one.json"], "missing: --engine (vllm, sglang==0.5.23, …)"),
+            (["report", "one.json", "-o", "x.html", "--step", "x"], "--step: 'x', expected a number"),
+            (["trace", "one", "--objective", "cost"], "--objective: unknown 'cost'; known: latency"),
+            (["check", "x", "--timeout", "0"], "--timeout: '0', expected a number above 0"),
+            (["lower", "one.json", "--role", "serve"], "--role: unknown 'serve'; known: "),
             (["plan", *PROBLEM, "--isl", "8"], "'osl' is missing"),
             (["plan", *PROBLEM, "--simplest", "x"], "expected a share such as 0.5%"),
             (["fit", *PROBLEM, "--tokens-per-s", "9", "--price", "h100"], "is no price"),
@@ -303,11 +318,11 @@ class CommandTest(unittest.TestCase):
             (["plan", MOE, "--isl", "0", "--osl", "8"], "'isl' is 0, expected"),
             (["plan", MOE, "--isl", "8", "--osl", "-8"], "'osl' is -8, expected"),
             (["plan", MOE, "--isl", "8", "--osl", str(1 << 70)], "expected a whole number of tokens from 1 to 2147483648"),
-            (["plan", MOE, "--isl", "8", "--osl", "x"], "--osl: invalid whole number value: 'x'"),
-            (["plan", MOE, "--isl", "nan", "--osl", "8"], "--isl: invalid whole number value: 'nan'"),
+            (["plan", MOE, "--isl", "8", "--osl", "x"], "--osl: 'x', expected a whole number"),
+            (["plan", MOE, "--isl", "nan", "--osl", "8"], "--isl: 'nan', expected a whole number"),
             (["plan", MOE, "--isl", "8", "--osl", "8", "--ttft", "9@p42"], "is on 'p42', expected"),
             (["plan", MOE, "--isl", "8", "--osl", "8", "--requests-per-s", "2", "--concurrency",
-              "2"], "'concurrency' and 'rate' are given, expected one of them"),
+              "2"], "'--requests-per-s' is 2 and '--concurrency' 2, expected one of them"),
             (["plan", MOE, "--isl", "8", "--osl", "8", "--engine", "x"], "known:"),
             (["evaluate", deep], "is no plan file: maximum recursion depth"),
             (["plan", MOE, "--config", deep], "maximum recursion depth"),
@@ -317,6 +332,8 @@ class CommandTest(unittest.TestCase):
                 code, _, err = run(*words)
                 self.assertEqual(code, 2, err)
                 self.assertIn(message, err)
+                errors = [line for line in err.splitlines() if not line.startswith("note: ")]
+                self.assertEqual(len(errors), 1, err)
 
     def test_infeasible_is_1(self):
         llama = ROOT / "examples/configs/llama-3.1-70b.json"

@@ -687,25 +687,27 @@ class BadInputTest(FolderTest):
         for code, words, why in [
             (2, ["--isl", 0, "--osl", 8], "'isl' is 0, expected a whole number of tokens from 1"),
             (2, ["--isl", 16, "--osl", -5], "'osl' is -5, expected"),
-            (2, ["--isl", "nan", "--osl", 8], "--isl: invalid whole number value: 'nan'"),
+            (2, ["--isl", "nan", "--osl", 8], "--isl: 'nan', expected a whole number"),
             (2, ["--isl", 10**30, "--osl", 8], f"'isl' is {10**30}, expected"),
             (2, ["--isl", 2**31 - 1, "--osl", 2], "'isl' and 'osl' are 2147483647 and 2, expected"),
             (2, ["--isl", 16], "'osl' is missing"),
             (2, [*lengths, "--set", "isl=nan"], "'isl' is nan, expected"),
             (2, [*lengths, "--tpot", "30@p95"], "'30@p95' is on 'p95', expected p50, p90, p99"),
             (2, [*lengths, "--tpot", "30@"], "expected p50, p90, p99 or mean"),
-            (2, [*lengths, "--ttft", "nan"], "--ttft: invalid number above 0: 'nan'"),
+            (2, [*lengths, "--ttft", "nan"], "--ttft: 'nan', expected milliseconds above 0, such as 30"),
             (2, [*lengths, "--tpot", "30", "--set", "tpot_percentile=95"],
              "'tpot_percentile' is 95, expected 50, 90 or 99"),
             (2, [*lengths, "--requests-per-s", 3, "--concurrency", 4],
-             "'concurrency' and 'rate' are given, expected one of them"),
+             "'--requests-per-s' is 3 and '--concurrency' 4, expected one of them"),
+            (2, [*lengths, "--requests-per-s", 3, "--set", "concurrency=4"],
+             "'concurrency' is 4 and 'rate' 3, expected one of them"),
             (2, [*lengths, "--requests-per-s", "1e300"], "'rate' is 1e+300, expected"),
             (2, [*lengths, "--concurrency", 0], "'concurrency' is 0, expected"),
             (2, [*lengths, "--engine", "vllm,sglang"], "unknown engine 'vllm,sglang'; known: "),
             (2, [*lengths, "--set", "decode.engine=vllm"], "unknown setting 'decode.engine'"),
             (2, [*lengths, "--engine", "vllm", "--engine", "sglang"],
              "'sglang' comes after 'vllm', expected one engine, or any"),
-            (2, [*lengths, "--engine", "nobody"], "unknown engine 'nobody'; known: "),
+            (2, [*lengths, "--engine", "nobody"], "unknown engine 'nobody'; known: none, any, "),
             (2, [*lengths, "--set", "pins.tp=3"], "which no worker has: expected 1 or 2"),
             (2, [*lengths, "--set", "pins.decode.tp=64"], "'decode.tp' is pinned to 64, which no"),
             (2, [*lengths, "--set", "pins.workers=99"], "expected at most 4 on 4 GPUs"),
@@ -718,7 +720,7 @@ class BadInputTest(FolderTest):
                 found, out, err = run("plan", MOE, "--devices", 4, *words)
                 self.assertEqual(found, code, err)
                 self.assertIn(why, err)
-                self.assertNotIn("Traceback", err)
+                self.assertEqual(err.count("\n"), 1, err)
 
 
 class ListTest(FolderTest):

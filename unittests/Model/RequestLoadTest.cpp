@@ -92,7 +92,7 @@ TEST(RequestLoad, WhatCannotBe) {
                      {Field::Osl, 5},
                      {Field::Rate, 5},
                      {Field::Concurrency, 5}}),
-            "'concurrency' and 'rate' are given, expected one of them");
+            "'concurrency' is 5 and 'rate' 5, expected one of them");
   // (C5)
   EXPECT_EQ(errorOf({{Field::Isl, 5},
                      {Field::Osl, 5},

@@ -22,8 +22,8 @@ namespace shardopt {
 
 /// The engine whose rules a plan keeps; none: a plan that no engine has to run.
 using Runner = std::optional<Engine>;
-/// In place of an engine: none.
-inline constexpr const char *noEngine = "none";
+/// In place of an engine: none, and of a service the one that serves best.
+inline constexpr const char *noEngine = "none", *anyEngine = "any";
 /// "vllm", "sglang", "trtllm" or "none".
 const char *spell(Runner runner);
 /// What `text`, which was given as 'engine', is; an error says what there is.

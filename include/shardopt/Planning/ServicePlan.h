@@ -99,8 +99,6 @@ struct ServiceGoal {
   bool isStopped() const { return stop && stop->requested(); }
 };
 
-/// In place of an engine: the one that serves best.
-inline constexpr const char *anyEngine = "any";
 /// Where no engine is asked for, and that whose times plans have which no
 /// engine has to run.
 inline constexpr Engine usualEngine = Engine::Vllm;

@@ -42,7 +42,7 @@ def plan_verb(args: argparse.Namespace) -> int:
     found = [simplest(each, share) for each in plans if not isinstance(each, Service)]
     if not found:
         if args.format == "table":
-            print("  simplest    the service: its engine runs it as it is planned\n")
+            print("  simplest    the service as it is planned: --simplest is of a phase\n")
         return show(plans, args)
     if args.format == "table":
         print("\n".join(map(str, found)), end="\n\n")
@@ -75,7 +75,7 @@ def _prices(words: Sequence[str]) -> dict[str, float]:
         machine, _, text = word.rpartition("=")
         try:
             prices[machine] = positive(text)
-        except ValueError:
+        except argparse.ArgumentTypeError:
             machine = ""
         if not machine:
             raise WrongValue(

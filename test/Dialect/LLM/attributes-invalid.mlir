@@ -76,7 +76,7 @@ func.func private @lengths() attributes {a = #llm.workload<phase = decode, conte
 // -----
 
 // (C4)
-// expected-error @+1 {{'concurrency' and 'rate' are given, expected one of them}}
+// expected-error @+1 {{'concurrency' is 1 and 'rate' 2, expected one of them}}
 func.func private @both() attributes {a = #llm.workload<phase = decode, context = 1, isl = 1, osl = 1, concurrency = 1, rate = 2>}
 
 // -----
