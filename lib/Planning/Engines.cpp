@@ -25,8 +25,9 @@ const char *shardopt::spell(Runner runner) {
 
 ErrorOr<Runner> shardopt::parseRunner(const std::string &text) {
   if (text == anyEngine)
-    return Error{"'engine' is any, which compares engines of a service: expected "
-                 "one of them, or none"};
+    return Error{
+        "'engine' is any, which compares engines of a service: expected "
+        "one of them, or none"};
   std::vector<std::string> known = {noEngine, anyEngine};
   for (Engine engine : allEngines) {
     if (text == spell(engine))
@@ -239,6 +240,14 @@ Dim shardopt::engineDim(Runner runner, const Degrees &degrees, size_t op,
                              name);
 }
 
+std::vector<Dim> shardopt::engineDims(Runner runner, const Degrees &degrees,
+                                      const EngineFacts &facts) {
+  std::vector<Dim> dims;
+  for (size_t op = 0; op < facts.ops.size(); ++op)
+    dims.push_back(engineDim(runner, degrees, op, facts));
+  return dims;
+}
+
 static std::string spellDimValue(Dim dim) {
   return dim == Dim::None ? "none" : std::to_string(int(dim));
 }
@@ -248,7 +257,7 @@ std::optional<std::string> shardopt::whyNotRun(Runner runner,
                                                const EngineFacts &facts) {
   if (auto reason = whyNotRun(runner, strategy.degrees, facts))
     return reason;
-  for (size_t op = 0; op < strategy.dims.size(); ++op) {
+  for (size_t op = 0; runner && op < strategy.dims.size(); ++op) {
     Dim dim = engineDim(runner, strategy.degrees, op, facts);
     if (strategy.dims[op] != dim)
       return "'" + facts.ops[op] + "' has dim " +

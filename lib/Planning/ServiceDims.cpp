@@ -129,7 +129,7 @@ public:
         each(plan.decode.sequences / double(plan.decode.degrees.dp)),
         chunk(std::min(sides.engine.chunkTokens, goal.load.inputTokens)) {}
 
-  std::optional<FreeDims> find();
+  std::optional<ServicePlan> find();
 
 private:
   /// A step of the plan in which so many sequences of a group decode.
@@ -146,7 +146,7 @@ private:
   GivenService given;
   const double each;  ///< sequences of a group that decode
   const double chunk; ///< tokens of a prompt in a step
-  FreeDims found;
+  OwnDims found;
 };
 } // namespace
 
@@ -169,7 +169,7 @@ leastDims(const Side &side, const Degrees &degrees, const cost::StepMix &mix) {
 void PlanDims::choose(const char *name, const Side &side, GivenRole &role,
                       std::vector<cost::StepMix> mixes,
                       DimsOfRole::Served served) {
-  std::vector<Dim> usual = side.dimsOf(std::nullopt, role.degrees);
+  std::vector<Dim> usual = side.usualDims(role.degrees);
   DimsOfRole dims(side, role.degrees, usual, std::move(served), mixes);
   dims.improve(usual);
   for (const cost::StepMix &mix : mixes)
@@ -231,30 +231,31 @@ void PlanDims::chooseApart() {
          });
 }
 
-std::optional<FreeDims> PlanDims::find() {
+std::optional<ServicePlan> PlanDims::find() {
   given.concurrency = 0;
   plan.prefill ? chooseApart() : chooseTogether();
   if (found.changed.empty())
     return std::nullopt;
   ServiceSummary judged = summary;
-  judged.engine = std::nullopt;
   judgeService(judged, sides, given);
-  const ServicePlan *best = judged.best();
-  if (!best || !judged.breaches->empty() ||
-      gainOf(*best, plan, goal) <= usualTie)
+  if (!judged.best() || !judged.breaches->empty())
     return std::nullopt;
-  found.plan = *best;
-  found.gain = gainOf(*best, plan, goal);
-  return std::move(found);
+  ServicePlan best = *judged.best();
+  found.gain = gainOf(best, plan, goal);
+  if (found.gain <= usualTie)
+    return std::nullopt;
+  best.ownDims = std::move(found);
+  return best;
 }
 
-std::optional<FreeDims> service::freeDims(const ServiceSummary &summary,
-                                          const Sides &sides,
-                                          const ServicePlan &plan) {
+void service::giveDims(ServiceSummary &summary, const Sides &sides) {
+  const ServicePlan *best = summary.best();
   // At a rate devices count, and dims spare none of them. Where many loads are
   // as good, the best takes long to find.
-  if (summary.goal.rate > 0 || summary.proof.gap > 0 ||
-      summary.goal.isStopped())
-    return std::nullopt;
-  return PlanDims(summary, sides, plan).find();
+  if (!best || summary.engine || best->ownDims || summary.goal.rate > 0 ||
+      summary.proof.gap > 0 || summary.goal.isStopped())
+    return;
+  if (auto own = PlanDims(summary, sides, *best).find())
+    (best->prefill ? summary.disaggregated : summary.aggregated) =
+        std::move(own);
 }

@@ -30,6 +30,7 @@ static ServiceRole roleOf(const WorkerLayout &layout, int64_t workers,
                           double admitted, double context) {
   ServiceRole role;
   role.degrees = layout.degrees;
+  role.dims = layout.dims;
   role.workers = workers;
   role.capacityBytes = layout.worker.memoryBytes;
   role.inFlight = admitted * layout.worker.groups();
@@ -129,9 +130,12 @@ std::optional<std::string> GivenService::error() const {
 
 GivenService shardopt::givenBy(const ServicePlan &plan) {
   GivenService given;
-  given.decode = {plan.decode.degrees, plan.decode.workers};
+  auto role = [](const ServiceRole &role) {
+    return GivenRole{role.degrees, role.workers, role.dims};
+  };
+  given.decode = role(plan.decode);
   if (plan.prefill)
-    given.prefill = GivenRole{plan.prefill->degrees, plan.prefill->workers};
+    given.prefill = role(*plan.prefill);
   given.isElsewhere = !plan.prefillMachine.empty();
   given.concurrency = plan.concurrency;
   return given;
@@ -176,10 +180,33 @@ private:
 };
 } // namespace
 
+/// Why `dims` are none that the ops of `model` have; none: they are, or there
+/// are none.
+static std::optional<std::string> whyNotDims(const cost::Model &model,
+                                             const std::vector<Dim> &dims) {
+  std::vector<const cost::Node *> nodes = model.nodesByVariable();
+  if (!dims.empty() && dims.size() != nodes.size())
+    return "there are " + std::to_string(dims.size()) +
+           " dims, expected one for each of " + std::to_string(nodes.size()) +
+           " ops";
+  for (size_t op = 0; op < dims.size(); ++op) {
+    auto choices = nodes[op]->op->choices();
+    if (std::none_of(choices.begin(), choices.end(),
+                     [&](const auto &one) { return one.dim == dims[op]; }))
+      return "'" + nodes[op]->name + "' has dim " +
+             std::to_string(int(dims[op])) + ", which it cannot have";
+  }
+  return std::nullopt;
+}
+
 /// A layout with room for a request; else it breaks what is told.
 std::optional<WorkerLayout>
 Judging::layoutOf(const GivenRole &role, const Side &side, bool isPrefill) {
   const char *name = isPrefill ? "prefill" : decodeName();
+  if (auto why = whyNotDims(side.costs().model(), role.dims)) {
+    breach("structure", name, *why);
+    return std::nullopt;
+  }
   ErrorOr<WorkerLayout> layout = side.layout(
       summary.engine, role.degrees,
       isPrefill ? cost::Phase::Prefill : cost::Phase::Decode, role.dims);
@@ -189,7 +216,8 @@ Judging::layoutOf(const GivenRole &role, const Side &side, bool isPrefill) {
   }
   EngineFacts facts(side.costs().model());
   facts.isPrefill = isPrefill;
-  if (auto why = whyNotRun(summary.engine, role.degrees, facts))
+  if (auto why =
+          whyNotRun(summary.engine, Strategy{role.degrees, role.dims}, facts))
     breach("engine", name,
            "'" + std::string(spell(summary.engine)) +
                "' cannot run it: " + *why);

@@ -157,18 +157,6 @@ double WorkerLayout::leastBytes(double context) const {
   return bytes;
 }
 
-static std::vector<Dim> engineDims(Runner runner, const Degrees &degrees,
-                                   const EngineFacts &facts) {
-  std::vector<Dim> dims;
-  for (size_t op = 0; op < facts.ops.size(); ++op)
-    dims.push_back(engineDim(runner, degrees, op, facts));
-  return dims;
-}
-
-std::vector<Dim> Side::dimsOf(Runner runner, const Degrees &degrees) const {
-  return engineDims(runner, degrees, EngineFacts(model.model()));
-}
-
 std::optional<std::vector<Dim>> Side::leastDims(Degrees degrees,
                                                 const cost::Workload &workload,
                                                 int64_t each) const {
@@ -192,6 +180,7 @@ WorkerLayout Side::made(const Degrees &degrees,
                         std::shared_ptr<const cost::LayerTimes> layers) const {
   WorkerLayout layout{
       degrees,
+      {},
       std::make_unique<const cost::StepTimes>(std::move(layers), degrees),
       {}};
   layout.worker = {layout.steps.get(), memoryBytes, networkBytesPerS};
@@ -213,9 +202,12 @@ ErrorOr<WorkerLayout> Side::layout(Runner runner, const Degrees &degrees,
   facts.isPrefill = phase == cost::Phase::Prefill;
   WorkerLayout layout = this->layout(
       degrees, dims.empty() ? engineDims(runner, degrees, facts) : dims);
+  layout.dims = dims;
   if (!layout.steps->isLegal())
-    return Error{"the model cannot be sharded with the dims that '" +
-                 std::string(spell(runner)) + "' gives to its ops"};
+    return Error{"the model cannot be sharded with the dims that " +
+                 (dims.empty()
+                      ? "'" + std::string(spell(runner)) + "' gives to its ops"
+                      : "its ops are given")};
   return layout;
 }
 

@@ -408,6 +408,13 @@ ErrorOr<PlanSummary> shardopt::planWorkers(const ServiceSummary &summary,
                         Degree::Cp, Degree::Exchange})
     request.space.lists[degree] = {degrees[degree]};
   request.space.lists[Degree::Batch] = batchesOf(summary);
+  // An engine has dims of its own.
+  if (const std::vector<Dim> &own = workersOf(summary).dims; !summary.engine) {
+    std::vector<Dim> dims = own.empty() ? engineDims(summary.engine, degrees,
+                                                     EngineFacts(given.model()))
+                                        : own;
+    request.space.pinnedDims.assign(dims.begin(), dims.end());
+  }
   request.engine = summary.engine;
   request.goal = search::Goal::Throughput;
   return makePlan(std::move(*scenario), request);

@@ -63,12 +63,25 @@ static void writeLayout(json::Writer &json, const ServiceRole &role,
   json.endArray();
 }
 
+/// The dim of each op, where no engine gives them.
+static void writeDims(json::Writer &json, const ServiceRole &role,
+                      const cost::Model &model) {
+  if (role.dims.empty())
+    return;
+  std::vector<std::string> ops = model.opNames();
+  json.key("dims").beginObject();
+  for (size_t op = 0; op < ops.size(); ++op)
+    json.member(ops[op], int64_t(role.dims[op]));
+  json.endObject();
+}
+
 static void writeRole(json::Writer &json, const char *name,
                       const ServiceRole &role, const Scenario &scenario) {
   json.key(name).beginObject(json::Style::Block);
   json.member("machine", scenario.machine().name);
   json.member("workers", role.workers);
   writeLayout(json, role, scenario.model().numLayers());
+  writeDims(json, role, scenario.model());
   json.member("devices_each", role.degrees.devices());
   json.member("devices", role.devices());
   json.member("in_flight_each", role.inFlight);
@@ -162,7 +175,8 @@ static void writeCounts(json::Writer &json, const ServiceProof &proof) {
   json.member("intervals", proof.intervals);
 }
 
-/// How the recommended plan was proved; its objective is its own bound.
+/// How the recommended plan was proved; its objective is its own bound. Dims of
+/// its own have none.
 static void writeProof(json::Writer &json, const ServiceSummary &summary) {
   const ServiceProof &proof = summary.proof;
   // Of modes that are as good as equal the simpler is recommended; one that is
@@ -177,9 +191,12 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
                 : std::max(bound.value_or(0),
                            (*plan)->tokensPerDevice * (1 + proof.gap));
   }
-  bool hasRate = summary.goal.rate > 0;
+  bool hasRate = summary.goal.rate > 0,
+       hasOwnDims = summary.best() && summary.best()->ownDims;
+  if (hasOwnDims)
+    bound.reset();
   json.key("certificate").beginObject();
-  json.member("optimal", proof.gap <= 0);
+  json.member("optimal", proof.gap <= 0 && !hasOwnDims);
   json.member("objective", !hasRate           ? "tokens_per_s_per_device"
                            : summary.hasPrice ? "dollars_per_hour"
                                               : "devices");
@@ -188,7 +205,11 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
     json.value(*bound);
   else
     json.null();
-  json.member("gap", proof.gap);
+  json.key("gap");
+  if (hasOwnDims)
+    json.null();
+  else
+    json.value(proof.gap);
   writeCounts(json, proof);
   json.endObject();
 }
@@ -315,13 +336,14 @@ static void writeFree(json::Writer &json, const ServiceSummary &summary) {
     json.member("gain", gainOf(best, *summary.runnable, summary.goal));
     json.endObject();
   }
-  if (!summary.dims)
+  const std::optional<OwnDims> &own =
+      (summary.free ? *summary.free : best).ownDims;
+  if (!own)
     return;
-  json.key("free_dims").beginObject();
-  writeOutcome(json, &summary.dims->plan);
-  json.member("gain", summary.dims->gain);
+  json.key("own_dims").beginObject();
+  json.member("gain", own->gain);
   json.key("dims").beginArray();
-  for (const FreeDims::Changed &one : summary.dims->changed) {
+  for (const OwnDims::Changed &one : own->changed) {
     json.beginObject();
     json.member("role", one.role);
     json.member("op", one.op);

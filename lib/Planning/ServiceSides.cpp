@@ -256,23 +256,42 @@ ServiceSummary Asked::under(const ServiceGoal &goal,
   ServiceSummary found = summary;
   found.goal = goal;
   findPlans(found, sides, mode, shortage);
+  giveDims(found, sides);
   return found;
 }
 
-/// Searches whatever engines run, for what is better than the plans of
-/// `summary`.
-static void findFree(ServiceSummary &summary, const Asked &asked) {
+/// The plans of `summary`, of an engine, where no other layout gains more than
+/// a tie, else the best of any layout.
+static ServiceSummary anyLayout(const ServiceSummary &summary,
+                                const Asked &asked) {
+  ServiceSummary same = summary;
+  same.engine = std::nullopt;
   // Layouts of more are too many to try after those of an engine.
   constexpr int64_t mostDevices = 512;
-  if (!summary.best() || summary.goal.allDevices() > mostDevices)
-    return;
-  ServiceSummary free = summary;
-  free.engine = std::nullopt;
+  if (summary.goal.allDevices() > mostDevices)
+    return same;
+  ServiceSummary free = same;
   ServiceShortage shortage;
   findPlans(free, asked.sides, asked.mode, shortage, usualTie,
             {summary.aggregated, summary.disaggregated});
-  double gain =
-      free.best() ? gainOf(*free.best(), *summary.best(), summary.goal) : 0;
+  if (!free.best() ||
+      gainOf(*free.best(), *summary.best(), summary.goal) <= usualTie)
+    return same;
+  // What was known is the best of a mode in which nothing is better.
+  for (auto plan :
+       {&ServiceSummary::aggregated, &ServiceSummary::disaggregated})
+    if (!(free.*plan))
+      free.*plan = summary.*plan;
+  return free;
+}
+
+/// Searches any sharding, for what is better than the plans of `summary`.
+static void findFree(ServiceSummary &summary, const Asked &asked) {
+  if (!summary.best())
+    return;
+  ServiceSummary free = anyLayout(summary, asked);
+  giveDims(free, asked.sides);
+  double gain = gainOf(*free.best(), *summary.best(), summary.goal);
   if (gain <= usualTie)
     return;
   if (gain <= runnableLoss) {
@@ -304,6 +323,7 @@ static void findInDomains(ServiceSummary &summary, const Asked &asked) {
   found.goal.withinDomains = true;
   ServiceShortage shortage;
   findPlans(found, asked.sides, asked.mode, shortage);
+  giveDims(found, asked.sides);
   summary.proof += found.proof;
   if (found.best())
     summary.inDomains = *found.best();
@@ -312,8 +332,7 @@ static void findInDomains(ServiceSummary &summary, const Asked &asked) {
 void service::findOthers(ServiceSummary &summary, const Asked &asked) {
   if (!asked.isEngineAsked)
     findFree(summary, asked);
-  if (summary.best() && (!asked.isEngineAsked || !summary.engine))
-    summary.dims = freeDims(summary, asked.sides,
-                            summary.free ? *summary.free : *summary.best());
+  else
+    giveDims(summary, asked.sides);
   findInDomains(summary, asked);
 }

@@ -181,9 +181,9 @@ std::string shardopt::otherMode(const ServiceSummary &summary) {
 
 /// "serve: attn_norm tokens, embed replicated", of dims that are not
 /// Megatron's.
-static std::string changesOf(const FreeDims &dims) {
+static std::string changesOf(const OwnDims &dims) {
   std::string text, role;
-  for (const FreeDims::Changed &one : dims.changed) {
+  for (const OwnDims::Changed &one : dims.changed) {
     if (one.role == role)
       text += ", ";
     else
@@ -209,10 +209,11 @@ std::string shardopt::freeOptimum(const ServiceSummary &summary) {
     text = "a sharding that " + usual + " does not run gains " +
            percent(gainOf(*summary.free, *best, summary.goal)) +
            " (engine none)";
-  if (summary.dims)
-    text += (text.empty() ? "other dims of the same workers gain "
-                          : ", and other dims of its workers ") +
-            percent(summary.dims->gain) + " (" + changesOf(*summary.dims) + ")";
+  const auto &own = (summary.free ? *summary.free : *best).ownDims;
+  if (own)
+    text += (text.empty() ? "" : "; ") +
+            std::string("dims that no engine has gain its workers ") +
+            percent(own->gain) + " (" + changesOf(*own) + ")";
   return text;
 }
 
@@ -248,15 +249,21 @@ static std::string enginesLine(const ServiceSummary &summary) {
 // The table
 //===----------------------------------------------------------------------===//
 
+static std::string counted(int64_t count, const char *what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 static std::string searchLine(const ServiceSummary &summary) {
   const ServiceProof &proof = summary.proof;
-  return "  search    " + std::to_string(proof.layouts) + " layouts, " +
-         std::to_string(proof.pairs) + " pairs of roles (" +
+  bool hasOwnDims = summary.best() && summary.best()->ownDims;
+  return "  search    " + counted(proof.layouts, "layout") + ", " +
+         counted(proof.pairs, "pair") + " of roles (" +
          std::to_string(proof.prunedPairs) + " ruled out by a bound), " +
-         std::to_string(proof.evaluations) + " loads evaluated, " +
-         std::to_string(proof.intervals) + " intervals bounded: " +
+         counted(proof.evaluations, "load") + " evaluated, " +
+         counted(proof.intervals, "interval") + " bounded: " +
          (proof.gap > 0 ? "not proved, the optimum is at most " +
                               formatNumber(100 * proof.gap) + " % higher"
+          : hasOwnDims  ? "optimal but for its dims"
                         : "optimal") +
          "\n";
 }

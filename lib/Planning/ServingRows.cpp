@@ -204,13 +204,10 @@ static Role readRole(Row &row, const Run &run, const std::string &prefix) {
   if (std::optional<std::string> why = run.clock->whyNot(role.costs->model()))
     row.fail(*why);
   EngineFacts facts(role.costs->model());
-  Strategy strategy;
-  strategy.degrees = degrees;
-  for (size_t op = 0; op < facts.ops.size(); ++op)
-    strategy.dims.push_back(engineDim(run.engine.kind, degrees, op, facts));
-  role.steps = std::make_unique<StepTimes>(*role.costs, std::move(strategy),
-                                           std::nullopt, run.engine.expertReach,
-                                           run.engine.expertSpread);
+  role.steps = std::make_unique<StepTimes>(
+      *role.costs,
+      Strategy{degrees, engineDims(run.engine.kind, degrees, facts)},
+      std::nullopt, run.engine.expertReach, run.engine.expertSpread);
   if (!role.steps->isLegal())
     row.fail("the layout " + spell(degrees) + " is impossible");
   return role;

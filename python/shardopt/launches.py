@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 from .checks import _check_kind, _text, _whole
 from .engine_table import (
@@ -20,7 +20,7 @@ from .errors import Inexpressible, ShardoptError
 from .hub import is_hub_id
 from .launch import Launch, copies_of
 from .phase_plans import plan as find_plan
-from .plans import Plan, evaluate
+from .plans import Plan, Strategy, evaluate
 from .problem import FREE
 from .shell import Expansion, as_operand
 from .tp_plans import launch
@@ -44,10 +44,8 @@ def inexpressible(plan: Plan, engine: str, fields: Mapping[str, Any]) -> list[st
     dims = tuple(zip(ops, wanted))
     same = evaluate(plan.problem, [dataclasses.replace(plan.strategy, dims=dims)])
     is_same = same == [plan.metrics]
-    for (op, dim), known in zip(plan.strategy.dims, wanted):
-        if dim != known and not is_same:
-            cut, has = _cut(ops[op][dim]), _cut(ops[op].get(known, "none"))
-            reasons.append(f"{op} is {cut}, and {name} has it {has}")
+    if not is_same:
+        reasons += other_dims(plan.strategy, name, wanted, ops)
     fitting = dataclasses.replace(plan.strategy, dims=dims).numbers()
     degrees = handle.why_not_run(name, fitting)
     if degrees:
@@ -56,6 +54,17 @@ def inexpressible(plan: Plan, engine: str, fields: Mapping[str, Any]) -> list[st
         if not value_of(limit["holds"], fields):
             reasons.append(limit["why"].format(**fields))
     return reasons
+
+
+def other_dims(
+    strategy: Strategy, engine: str, wanted: Iterable[int], ops: Mapping[str, Mapping[int, str]]
+) -> list[str]:
+    """Each op of a strategy that has another dim than an engine gives it."""
+    return [
+        f"{op} is {_cut(ops[op][dim])}, and {engine} has it {_cut(ops[op].get(known, 'none'))}"
+        for (op, dim), known in zip(strategy.dims, wanted)
+        if dim != known
+    ]
 
 
 def _cut(name: str) -> str:

@@ -14,9 +14,10 @@ from .errors import ShardoptError, WrongPlan
 from .models import model_of_text, parameters_for, parameters_of
 from .problem import ASKED, Problem, read_limits
 
-#: Versions of the form: plans of a phase, and of a service. Files of version 1 may
-#: hold one of the phases of a service, as they did before there was the other.
-SCHEMA, SERVICE_SCHEMA = 1, 2
+#: Versions of the form: plans of a phase, of a service, and of a service whose roles
+#: have dims of their own. Files of version 1 may hold one of the phases of a service, as
+#: they did before there was the other.
+SCHEMA, SERVICE_SCHEMA, DIMS_SCHEMA = 1, 2, 3
 
 
 def is_plan_file(path: "str | os.PathLike[str]") -> bool:
@@ -58,10 +59,10 @@ def read_plan_file(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict) or "shardopt_plan" not in values:
         raise WrongPlan(f"'{path}' is no plan file: it lacks 'shardopt_plan'")
     form = values["shardopt_plan"]
-    if isinstance(form, bool) or form not in (SCHEMA, SERVICE_SCHEMA):
+    if isinstance(form, bool) or form not in (SCHEMA, SERVICE_SCHEMA, DIMS_SCHEMA):
         raise WrongPlan(
-            f"'{path}': 'shardopt_plan' is {shown(form)}, expected {SCHEMA} (a phase) or "
-            f"{SERVICE_SCHEMA} (a service), the versions that this program reads"
+            f"'{path}': 'shardopt_plan' is {shown(form)}, expected {SCHEMA} (a phase), "
+            f"{SERVICE_SCHEMA} or {DIMS_SCHEMA} (a service), the versions that this program reads"
         )
     own = "strategy" if form == SCHEMA else "report"
     for key in ("problem", "machine", own, "model"):

@@ -83,7 +83,9 @@ def _changes_of(role: Role, has_experts: bool) -> Iterator[tuple[str, dict[str, 
     tp, dp, ep, pp, workers = (said[name] for name in ("tp", "dp", "ep", "pp", "workers"))
 
     def changed(**values: int | str) -> tuple[str, dict[str, Any]]:
-        return ", ".join(f"{name} {value}" for name, value in values.items()), {**said, **values}
+        # Dims of its own are those of its degrees.
+        kept = {name: value for name, value in said.items() if name != "dims" or "workers" in values}
+        return ", ".join(f"{name} {value}" for name, value in values.items()), {**kept, **values}
 
     if tp % 2 == 0:
         halved = {"ep": max(1, ep // 2)} if ep > 1 else {}

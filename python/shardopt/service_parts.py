@@ -99,6 +99,8 @@ class Role:
     """Microseconds of a step by part: of one that decodes, or that prefills."""
     stages: tuple[int, ...] = ()
     """Layers of each pipeline stage, even ones too."""
+    has_own_dims: bool = False
+    """Whether the dims of its strategy are not those that an engine gives."""
 
     @property
     def gpus_each(self) -> int:
@@ -221,7 +223,8 @@ def _role_of(
     stages = tuple(_whole("stages", each, least=1) for each in layers or ())
     dims = row.get("dims")
     ops = problem.model.ops
-    if not isinstance(dims, dict):
+    has_own_dims = isinstance(dims, dict)
+    if not has_own_dims:
         base = dataclasses.replace(strategy, dims=tuple((op, 0) for op in ops))
         chosen = _checked(problem.handle.engine_dims, engine, base.numbers())
         dims = dict(zip(ops, chosen))
@@ -232,7 +235,7 @@ def _role_of(
         name, workers, strategy, str(row.get("machine", "")), share, sequences,
         {part: real(gb) for part, gb in parts.items()},
         _numbers_of(row.get("step_us", found.get("step_us") if name != PREFILL else None)),
-        stages,
+        stages, has_own_dims,
     )
 
 

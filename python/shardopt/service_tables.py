@@ -220,6 +220,8 @@ def proof_of(service: Service) -> str:
     proof = service.proof
     if not proof:
         return "given, not searched"
+    if any(role.has_own_dims for role in service.roles):
+        return "proved optimal but for its dims"
     gap = float(proof.get("gap", 0))
     unproved = f"not proved, the optimum is at most {100 * gap:.2g} % higher"
     return "proved optimal" if service.proved else unproved

@@ -14,6 +14,8 @@ from .checks import _check_kind, _checked, _path
 from .engine_table import table as engine_rows
 from .errors import Infeasible, UnknownName, WrongPlan
 from .plan_files import (
+    DIMS_SCHEMA,
+    SCHEMA,
     SERVICE_SCHEMA,
     asked_of,
     machines_of,
@@ -190,7 +192,7 @@ class Service:
     def engines(self) -> dict[str, str | None]:
         """Engines, each with why it does not run the layouts of all roles, or None."""
         return {
-            engine: next(filter(None, (why_not_run(self.problem, engine, role.strategy)
+            engine: next(filter(None, (why_not_run(self.problem, engine, role)
                                        for role in self.roles)), None)
             for engine in engine_rows()
         }
@@ -251,8 +253,9 @@ class Service:
     def to_dict(self) -> dict[str, Any]:
         """The plan file: all that is needed to evaluate the service again."""
         problem = self.problem
+        has_dims = any(role.has_own_dims for role in self.roles)
         return {
-            "shardopt_plan": SERVICE_SCHEMA,
+            "shardopt_plan": DIMS_SCHEMA if has_dims else SERVICE_SCHEMA,
             "version": version(),
             "command": list(self.command),
             "problem": asked_of(problem),
@@ -293,11 +296,14 @@ def headline_of(row: Mapping[str, Any]) -> dict[str, Any]:
 _PERCENTILE_ENDS = tuple(f"_p{each}" for each in PERCENTILES)
 
 
-def why_not_run(problem: Problem, engine: str, strategy: Strategy) -> str | None:
-    """Why an engine does not run the degrees of a strategy, whose dims are its own."""
-    dims = problem.handle.engine_dims(engine, strategy.numbers())
-    own = dataclasses.replace(strategy, dims=tuple(zip(problem.model.ops, dims)))
-    why: str | None = problem.handle.why_not_run(engine, own.numbers())
+def why_not_run(problem: Problem, engine: str, role: Role) -> str | None:
+    """Why an engine does not run a role, to whose ops it gives the dims unless the role
+    has its own."""
+    strategy = role.strategy
+    if not role.has_own_dims:
+        dims = problem.handle.engine_dims(engine, strategy.numbers())
+        strategy = dataclasses.replace(strategy, dims=tuple(zip(problem.model.ops, dims)))
+    why: str | None = problem.handle.why_not_run(engine, strategy.numbers())
     return why
 
 
@@ -400,7 +406,8 @@ def given_role(role: Role) -> dict[str, Any]:
     """As the planner takes a role."""
     degrees = role.strategy.degrees()
     del degrees["batch"]
-    return {"workers": role.workers, **degrees}
+    dims = {"dims": [dim for _, dim in role.strategy.dims]} if role.has_own_dims else {}
+    return {"workers": role.workers, **degrees, **dims}
 
 
 def _role_bound(service: Service, kind: str) -> str | None:
@@ -464,7 +471,7 @@ def read_plan(
 ) -> "Plan | Service":
     """What a plan file, or a page, holds."""
     values = read_plan_file(_path(source))
-    if values["shardopt_plan"] == SERVICE_SCHEMA or isinstance(values.get("service"), dict):
+    if values["shardopt_plan"] != SCHEMA or isinstance(values.get("service"), dict):
         return read_service(values, str(source), allow_simulator)
     return Plan.from_json(source, allow_simulator)
 
@@ -474,7 +481,7 @@ def read_service(
 ) -> Service:
     """The service of the values of a plan file `name`, evaluated again: where it was
     edited, or is of another version, its numbers are today's."""
-    report = values.get("report" if values["shardopt_plan"] == SERVICE_SCHEMA else "service")
+    report = values.get("service" if values["shardopt_plan"] == SCHEMA else "report")
     if not isinstance(report, dict):
         raise WrongPlan(f"'{name}' holds no service, expected a plan file of `isl` and `osl`")
     problem = read_problem(values, name, allow_simulator)

@@ -210,13 +210,13 @@ NativeProblem::whyNotRun(const std::string &engine,
 /// The dim that `engine` gives to each op under the degrees of `strategy`.
 Numbers NativeProblem::engineDims(const std::string &engine,
                                   const Numbers &strategy) const {
-  EngineFacts facts(scenario->model());
-  Runner runner = orRaise(parseRunner(engine));
-  Degrees degrees = readStrategy(strategy).degrees;
-  Numbers dims;
-  for (size_t op = 0; op < scenario->opNames().size(); ++op)
-    dims.push_back(int64_t(engineDim(runner, degrees, op, facts)));
-  return dims;
+  std::vector<Dim> dims = shardopt::engineDims(orRaise(parseRunner(engine)),
+                                               readStrategy(strategy).degrees,
+                                               EngineFacts(scenario->model()));
+  Numbers numbers;
+  for (Dim dim : dims)
+    numbers.push_back(int64_t(dim));
+  return numbers;
 }
 
 PlanRequest NativeProblem::readRequest(const py::dict &settings) const {

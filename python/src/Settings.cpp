@@ -49,6 +49,11 @@ GivenRole shardopt::readRole(const std::string &role, const RoleNumbers &said) {
   GivenRole given;
   PartialDegrees degrees;
   for (const auto &[name, value] : said) {
+    if (name == "dims") {
+      for (int dim : value.cast<std::vector<int>>())
+        given.dims.push_back(Dim(dim));
+      continue;
+    }
     std::string text = py::str(value);
     std::string place = "'" + role + "." + abbreviate(name) + "'";
     std::optional<Degree> degree = parseDegree(name);

@@ -40,7 +40,8 @@ using RoleNumbers = std::map<std::string, py::object>;
 RequestLoad readLoad(const std::map<std::string, double> &numbers);
 /// What `settings` ask of a service.
 ServiceRequest readService(const py::dict &settings);
-/// The role that `said` spells: degrees by name, and "workers".
+/// The role that `said` spells: degrees by name, "workers", and "dims", one
+/// for each op, which the model is asked about when it is evaluated.
 GivenRole readRole(const std::string &role, const RoleNumbers &said);
 /// The service of `roles`, either "serve", or "prefill" and "decode".
 GivenService readGiven(const py::dict &settings);

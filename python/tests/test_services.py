@@ -28,8 +28,8 @@ OLD = Path(__file__).with_name("plans_of_version_1.json")
 
 
 def small(**others):
-    asked = {"devices": 4, "isl": 16, "osl": 8, "tpot_ms": 30, "ttft_ms": 1000, **others}
-    return so.Problem(so.load_model(MOE), **asked)
+    asked = {"devices": 4, "isl": 16, "osl": 8, "tpot_ms": 30, "ttft_ms": 1000, "engine": "vllm"}
+    return so.Problem(so.load_model(MOE), **{**asked, **others})
 
 
 def loaded(**others):
@@ -39,9 +39,9 @@ def loaded(**others):
 
 def llama(**others):
     asked = dict(
-        machine="h100_sxm", devices=8, isl=4096, osl=512, tpot_ms=30, ttft_ms=1000, **others
+        machine="h100_sxm", devices=8, isl=4096, osl=512, tpot_ms=30, ttft_ms=1000, engine="vllm"
     )
-    return so.Problem(so.load_model(LLAMA), **asked)
+    return so.Problem(so.load_model(LLAMA), **{**asked, **others})
 
 
 def run(*words):
@@ -69,21 +69,23 @@ class FolderTest(unittest.TestCase):
 
 class ServiceTest(FolderTest):
     def test_the_pass_says_the_same(self):
-        problem = llama()
         module, report = self.folder / "m.mlir", self.folder / "report.json"
-        module.write_text(problem.model.mlir)
-        options = "machine=h100_sxm devices=8 isl=4096 osl=512 tpot-ms=30 ttft-ms=1000"
-        done = run_tool(
-            "shard-opt",
-            [str(module), f"--llm-plan-serving={options} report={report}", "-o", os.devnull],
-            str(self.folder),
-        )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        said = json.loads(report.read_text())
-        planned = so.plan(problem).report
-        self.assertEqual(set(said) - {"model"}, set(planned) - {"model"})
-        for name in ("requests", "mode", "certificate", "aggregated", "disaggregated"):
-            self.assertEqual(said[name], planned[name], name)
+        for mode in ("best", "disaggregated"):
+            problem = llama(engine=None, mode=mode)
+            module.write_text(problem.model.mlir)
+            options = f"machine=h100_sxm devices=8 isl=4096 osl=512 tpot-ms=30 ttft-ms=1000 mode={mode}"
+            done = run_tool(
+                "shard-opt",
+                [str(module), f"--llm-plan-serving={options} report={report}", "-o", os.devnull],
+                str(self.folder),
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = json.loads(report.read_text())
+            planned = so.plan(problem).report
+            self.assertEqual(set(said) - {"model"}, set(planned) - {"model"})
+            self.assertEqual("dims" in planned["disaggregated"]["prefill"], mode != "best")
+            for name in ("requests", "mode", "certificate", "aggregated", "disaggregated"):
+                self.assertEqual(said[name], planned[name], name)
 
     def test_services_are_pinned_sized_and_evaluated(self):
         pins = {"tp": 4, "decode.workers": [1, 2]}
@@ -326,7 +328,7 @@ class FileTest(FolderTest):
         with self.assertRaisesRegex(so.ShardoptError, "expected Service.from_json"):
             so.Plan.from_json(path)
         for changes, message in [
-            ({"shardopt_plan": 3}, "is 3, expected 1 .a phase. or 2 .a service."),
+            ({"shardopt_plan": 4}, "is 4, expected 1 .a phase., 2 or 3 .a service."),
             ({"shardopt_plan": True}, "is True, expected 1"),
             ({"report": None}, "/report: missing"),
             ({"mode": "x"}, "no mode 'x'"),
@@ -437,6 +439,7 @@ def cases():
     yield "rate", small(rate=50.0, engine="trtllm")
     yield "llama", llama(ttft_percentile=50)
     yield "llama apart", llama(mode="disaggregated", engine="sglang")
+    yield "dims of its own", llama(mode="disaggregated", engine="none")
 
 
 class LawTest(FolderTest):
@@ -498,6 +501,21 @@ class LawTest(FolderTest):
                 shown = page[: page.index('<script type="application/json"')]
                 self.assertEqual(self.numbers(shown), self.digits(service))
                 self.check_lists(service, path)
+                self.check_launch(service, path)
+
+    def check_launch(self, service, path):
+        """What is exported is read as the plan; dims that no engine has are refused."""
+        folder = self.folder / "launch" / str(path.stat().st_mtime_ns)
+        code, _, err = run("export", path, "--target", "shell", "-o", folder, "--json")
+        if service.engine == "none":
+            self.assertEqual(code, 2, err)
+            return
+        self.assertEqual(code, 0, err)
+        found = so.check(service.problem, folder, explain=False)
+        self.assertEqual(found.optimum.metrics, service.metrics)
+        self.assertAlmostEqual(found.share, 1, places=2)
+        _, out, _ = run("explain", path)
+        self.assertIn(service.binding["why"], " ".join(out.split()))
 
     def check_lists(self, service, path):
         """The first rows of the frontier and of a sweep are the plan."""
@@ -505,7 +523,9 @@ class LawTest(FolderTest):
         code, out, _ = run("pareto", path, "--step", 0.7, "--format", "json")
         front = json.loads(out)
         self.assertEqual(code, 0)
-        self.assertEqual(front[0] | {**row, "engine": service.engine, "proved": True}, front[0])
+        if service.proved:  # a frontier has no dims of its own
+            same = {**row, "engine": service.engine, "proved": True}
+            self.assertEqual(front[0] | same, front[0])
         speeds = [each["tokens_per_s_per_user"] for each in front]
         self.assertEqual(speeds, sorted(speeds))
         self.assertEqual(so.diff(service, service).summary[0][1:], (service.mode,) * 2)
@@ -654,21 +674,49 @@ class FreeTest(FolderTest):
         code, _, err = run("evaluate", self.kept(free))
         self.assertEqual((code, err), (0, ""))
 
-    def test_other_dims_of_the_plan_are_told_beside_it(self):
+    def test_a_plan_has_dims_that_no_engine_gives_if_they_gain(self):
         problem = so.Problem(
             so.load_model(ROOT / "examples/configs/llama-3.1-70b.json"),
             machine="h100_sxm", devices=8, isl=4096, osl=512, tpot_ms=30,
         )
-        plan, vllm = so.plan(problem), so.plan(problem.replace(engine="vllm"))
-        free = plan.report["free_dims"]
-        self.assertEqual((plan.engine, plan.metrics), ("vllm", vllm.metrics))
-        self.assertNotIn("free_dims", vllm.report)
-        self.assertAlmostEqual(
-            free["tokens_per_s_per_device"],
-            plan.metrics.tokens_per_s_per_gpu * (1 + free["gain"]),
+        plan, free, vllm = (
+            so.plan(problem.replace(engine=engine)) for engine in (None, "none", "vllm")
         )
-        self.assertIn(f"gain {100 * free['gain']:.2f} %", plan.report["optimum"])
-        self.assertEqual({one["role"] for one in free["dims"]} - {"prefill", "decode"}, set())
+        own = plan.report["own_dims"]
+        self.assertEqual((plan.engine, plan.metrics), ("none", free.metrics))
+        self.assertNotIn("own_dims", vllm.report)
+        gain = plan.metrics.tokens_per_s_per_gpu / vllm.metrics.tokens_per_s_per_gpu - 1
+        self.assertGreater(gain, 0.01)
+        self.assertAlmostEqual(plan.report["runnable"]["gain"], gain)
+        self.assertIn(f"{100 * own['gain']:.2f} % (", plan.report["optimum"])
+        self.assertEqual({one["role"] for one in own["dims"]} - {"prefill", "decode"}, set())
+        self.assertEqual((plan.proved, plan.bound), (False, None))
+        # Every verb has the same digits, and an engine refuses it.
+        file = self.kept(plan)
+        self.assertEqual(json.loads(Path(file).read_text())["shardopt_plan"], 3)
+        self.assertEqual(so.read_plan(file), plan)
+        again = evaluate_service(plan)
+        self.assertEqual((again.metrics, again.roles), (plan.metrics, plan.roles))
+        changed = [role for role in plan.roles if role.has_own_dims]
+        for role in changed:
+            alone = plan.phase_plan(role.name)
+            self.assertEqual(alone.strategy.dims, role.strategy.dims)
+        self.assertTrue(changed)
+        for engine in ("vllm", "sglang", "trtllm"):
+            self.assertIsNotNone(plan.engines[engine])
+            code, out, err = run("export", file, "--engine", engine, "--target", "shell", "-o", self.folder)
+            self.assertEqual((code, out), (1, ""), err)
+            self.assertIn(f"{engine} cannot run this service: ", err)
+        _, out, _ = run("explain", file)
+        self.assertIn("workers", out)
+        broken = json.loads(Path(file).read_text())
+        found = broken["report"][plan.mode][changed[0].name]["dims"]
+        for dims, why in ((dict(found, embed=7), "embed"), ({}, "lacks 'embed'")):
+            broken["report"][plan.mode][changed[0].name]["dims"] = dims
+            wrong = self.folder / "wrong.json"
+            wrong.write_text(json.dumps(broken))
+            with self.assertRaisesRegex(so.ShardoptError, why):
+                so.read_plan(wrong)
 
     def test_within_domains_the_rules_are_those_of_the_plan(self):
         plan, free = (

@@ -15,15 +15,13 @@ using namespace shardopt::test;
 
 namespace {
 
-/// The degrees of a role as a phase has them, with the dims of its engine.
+/// A role as a phase has it.
 Strategy strategyOf(const ServiceRole &role, Runner runner,
                     const cost::Model &model, int64_t sequences) {
-  EngineFacts facts(model);
-  Strategy strategy;
-  strategy.degrees = role.degrees;
+  Strategy strategy{role.degrees, role.dims};
   strategy.degrees.batch = sequences * role.degrees.dp * role.degrees.pp;
-  for (size_t op = 0; op < facts.ops.size(); ++op)
-    strategy.dims.push_back(engineDim(runner, role.degrees, op, facts));
+  if (strategy.dims.empty())
+    strategy.dims = engineDims(runner, role.degrees, EngineFacts(model));
   return strategy;
 }
 

@@ -163,7 +163,9 @@ std::string spelled(ServiceSummary summary, ServiceMode mode) {
   (mode == ServiceMode::Aggregated ? summary.disaggregated : summary.aggregated)
       .reset();
   summary.proof = {};
-  summary.dims.reset();
+  for (auto *plan : {&summary.aggregated, &summary.disaggregated})
+    if (*plan)
+      (*plan)->ownDims.reset();
   summary.breaches.reset();
   return serviceJson(summary);
 }

@@ -57,7 +57,10 @@ std::optional<std::string> whyNotRun(Runner runner, const Degrees &degrees,
 /// The dim that `runner` gives to op number `op`; without an engine Megatron's.
 Dim engineDim(Runner runner, const Degrees &degrees, size_t op,
               const EngineFacts &facts);
-/// The same of a whole strategy, its dims after its degrees.
+/// Those of all ops.
+std::vector<Dim> engineDims(Runner runner, const Degrees &degrees,
+                            const EngineFacts &facts);
+/// `whyNotRun` of a whole strategy, its dims after its degrees.
 std::optional<std::string> whyNotRun(Runner runner, const Strategy &strategy,
                                      const EngineFacts &facts);
 

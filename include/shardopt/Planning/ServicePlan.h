@@ -135,6 +135,7 @@ struct ServiceRequest {
 /// Equal workers, each an engine instance on devices of its own.
 struct ServiceRole {
   Degrees degrees; ///< its batch is the sequences of a step, over all groups
+  std::vector<Dim> dims = {}; ///< of all ops; empty: those of the engine
   int64_t workers = 1;
   double weightBytes = 0;   ///< of the fullest device
   double cacheBytes = 0;    ///< of the same, of all sequences in flight
@@ -148,6 +149,16 @@ struct ServiceRole {
   int64_t devices() const { return workers * degrees.devices(); }
 };
 
+/// Dims that no engine gives to the ops of workers.
+struct OwnDims {
+  /// A dim that is not as Megatron has it.
+  struct Changed {
+    std::string role, op, dim; ///< "serve", "attn_norm", "tokens"
+  };
+  std::vector<Changed> changed;
+  double gain = 0; ///< over the same workers with Megatron's dims
+};
+
 struct ServicePlan {
   std::optional<ServiceRole> prefill; ///< none: `decode` prefills, too
   ServiceRole decode;
@@ -156,6 +167,8 @@ struct ServicePlan {
   double tokensPerDevice = 0; ///< a second; devices without work count
   double requestsPerSecond = 0;
   std::string prefillMachine; ///< of `prefill`, where it is another one
+  /// Of a plan that was searched, whose workers have dims of their own.
+  std::optional<OwnDims> ownDims = {};
   /// Not found, but what has to be beaten.
   bool isBound = false;
 
@@ -230,17 +243,6 @@ struct EngineOutcome {
   double cost = 0; ///< at a rate
 };
 
-/// A plan whose workers have dims that no engine gives to their ops.
-struct FreeDims {
-  /// A dim that is not as Megatron has it.
-  struct Changed {
-    std::string role, op, dim; ///< "serve", "attn_norm", "tokens"
-  };
-  ServicePlan plan;
-  std::vector<Changed> changed;
-  double gain = 0; ///< over the same workers with Megatron's dims
-};
-
 struct ServiceSummary {
   std::shared_ptr<const Scenario> scenario;
   /// The same on the machine that may compute prompts; null: there is no other.
@@ -268,9 +270,6 @@ struct ServiceSummary {
   /// Where no engine was asked for: the optimum over any sharding, if it gains
   /// more than a tie; where it is the plan, the best of the usual engine.
   std::optional<ServicePlan> free, runnable;
-  /// The same workers, of `free` or of the plan, with other dims, if that
-  /// gains.
-  std::optional<FreeDims> dims;
   /// Of a service that was given and not searched: what it does not keep.
   std::optional<std::vector<ServiceBreach>> breaches;
 

@@ -19,6 +19,7 @@ namespace shardopt::service {
 /// A layout of one worker.
 struct WorkerLayout {
   Degrees degrees;
+  std::vector<Dim> dims; ///< of all ops; empty: as the engine has them
   std::unique_ptr<const cost::StepTimes> steps;
   cost::ServingWorker worker;
 
@@ -49,8 +50,10 @@ public:
   /// The same of degrees that the model has; its steps may be illegal.
   WorkerLayout layout(const Degrees &degrees, std::vector<Dim> dims) const;
 
-  /// The dims that `runner` gives to the ops.
-  std::vector<Dim> dimsOf(Runner runner, const Degrees &degrees) const;
+  /// Megatron's dims of the ops.
+  std::vector<Dim> usualDims(const Degrees &degrees) const {
+    return engineDims(std::nullopt, degrees, EngineFacts(model.model()));
+  }
   /// Those with which a step of `workload` takes least, exactly, with `each`
   /// sequences in a group; none where the model is too large for that.
   std::optional<std::vector<Dim>> leastDims(Degrees degrees,

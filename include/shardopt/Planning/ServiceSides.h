@@ -58,8 +58,8 @@ struct Asked {
   static ErrorOr<Asked> create(std::shared_ptr<const Scenario> scenario,
                                const ServiceRequest &request);
 
-  /// What was asked, with plans under `goal`; `shortage` learns why there are
-  /// none.
+  /// What was asked, with plans under `goal`, and dims of their own if no
+  /// engine is asked for; `shortage` learns why there are none.
   ServiceSummary under(const ServiceGoal &goal,
                        ServiceShortage &shortage) const;
   ServiceSummary under(const ServiceGoal &goal) const {
@@ -108,12 +108,12 @@ void findOthers(ServiceSummary &summary, const Asked &asked);
 void judgeService(ServiceSummary &summary, const Sides &sides,
                   const GivenService &given);
 
-/// The workers of `plan` with dims of their own, if these serve more by more
-/// than a tie: from Megatron's dims, and from those of the least step of a
-/// phase, that of one op after the other is changed, as long as one gains. None
-/// at a rate, or where the plan is not proved.
-std::optional<FreeDims> freeDims(const ServiceSummary &summary,
-                                 const Sides &sides, const ServicePlan &plan);
+/// Gives the workers of the plan of `summary` dims of their own, if no engine
+/// has to run it and these serve more by more than a tie: from Megatron's dims,
+/// and from those of the least step of a phase, that of one op after the other
+/// is changed, as long as one gains. None at a rate, or where the plan is not
+/// proved.
+void giveDims(ServiceSummary &summary, const Sides &sides);
 
 /// Completes `shortage`, what a search without a plan has learned; with the
 /// devices that would do if `seeksDevices`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Sequence
+from typing import Any, Collection, Sequence
 
 from ..checks import _text, _whole
 from ..engine_table import (
@@ -24,13 +24,14 @@ from ..engine_table import (
 )
 from ..errors import Inexpressible
 from ..launch import copies_of
-from ..launches import engine_of, model_folder, served_name
+from ..launches import engine_of, model_folder, other_dims, served_name
 from ..plans import Plan, Strategy
 from ..models import Model, parameters_of
 from ..server_memory import ServerMemory
 from ..services import PREFILL, SERVE, Service
 from ..services import Role as PlannedRole
 from ..shell import as_operand
+from ..tables import counted
 from .names import label_of
 from .service import Deployment, Load, Role
 
@@ -78,7 +79,9 @@ def deployment_of(
             **({"phase": BOTH} if isinstance(plan, Service) else {}),
         },
     )
-    _check_degrees(plan.problem.handle, found, strategies)
+    planned = plan.roles if isinstance(plan, Service) else ()
+    own = {role.name for role in planned if role.has_own_dims}
+    _check_strategies(program, plan.problem.handle, found, strategies, own)
     found.check()
     return found
 
@@ -202,8 +205,12 @@ def _places(machine: str, devices_per_node: int | None) -> Names:
     }
 
 
-def _check_degrees(handle: Any, found: Deployment, strategies: Sequence[Strategy]) -> None:
-    """That the engine has the degrees of each role, by the planner's own rules."""
+def _check_strategies(
+    model: Model, handle: Any, found: Deployment, strategies: Sequence[Strategy],
+    own: Collection[str],
+) -> None:
+    """That the engine has the degrees of each role, and the dims of those that have their
+    `own`, by the planner's own rules."""
     reasons = []
     for role, planned in zip(found.roles, strategies):
         dense = found.facts["experts"] == 0
@@ -221,6 +228,10 @@ def _check_degrees(handle: Any, found: Deployment, strategies: Sequence[Strategy
         why = handle.why_not_run(found.engine, fitting.numbers())
         if why:
             reasons.append(f"{role.name}: {why}")
+        if role.name in own:
+            apart = other_dims(planned, found.engine, dims, model.ops)
+            more = f" (and {counted(len(apart) - 1, 'other op')})" if len(apart) > 1 else ""
+            reasons += [f"{role.name}: {first}{more}" for first in apart[:1]]
     if reasons:
         message = f"{found.engine} cannot run this service: " + "; ".join(reasons)
         raise Inexpressible(message, reasons, None)
