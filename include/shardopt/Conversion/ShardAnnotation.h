@@ -17,15 +17,14 @@ namespace shardopt {
 
 /// `value`, a ranked tensor, in the layout that shards each dim over `axesOf`
 /// it of `grid`: as it is made, or as its users read it.
-inline mlir::Value annotateShard(
-    mlir::ImplicitLocOpBuilder &b, mlir::Value value,
-    mlir::FlatSymbolRefAttr grid,
-    ::llvm::function_ref<::llvm::SmallVector<int16_t>(int64_t)> axesOf,
-    bool forUsers) {
-  const int64_t rank =
-      mlir::cast<mlir::RankedTensorType>(value.getType()).getRank();
-  ::llvm::SmallVector<mlir::shard::GridAxesAttr> split;
-  for (int64_t dim : ::llvm::seq(rank))
+inline mlir::Value
+annotateShard(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+              mlir::FlatSymbolRefAttr grid,
+              llvm::function_ref<llvm::SmallVector<int16_t>(int64_t)> axesOf,
+              bool forUsers) {
+  int64_t rank = mlir::cast<mlir::RankedTensorType>(value.getType()).getRank();
+  llvm::SmallVector<mlir::shard::GridAxesAttr> split;
+  for (int64_t dim : llvm::seq(rank))
     split.push_back(
         mlir::shard::GridAxesAttr::get(b.getContext(), axesOf(dim)));
   mlir::Value sharding = mlir::shard::ShardingOp::create(b, grid, split);

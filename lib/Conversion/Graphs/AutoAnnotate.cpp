@@ -85,7 +85,7 @@ LogicalResult AutoAnnotatePass::checkPin(func::FuncOp func, const Twine &what,
     dims.push_back(dim.getInt());
   else if (auto each = attributes.getAs<DenseI64ArrayAttr>(shardedAttrName))
     dims.append(each.asArrayRef().begin(), each.asArrayRef().end());
-  const size_t axes = mesh.axes().size();
+  size_t axes = mesh.axes().size();
   if (!tensor || dims.size() != axes || llvm::any_of(dims, [&](int64_t dim) {
         return dim < (axes == 1 ? 0 : -1) || dim >= tensor.getRank();
       })) {
@@ -96,9 +96,9 @@ LogicalResult AutoAnnotatePass::checkPin(func::FuncOp func, const Twine &what,
                      : error << "array<i64: …> with a dim of " << type
                              << ", or -1, for each of " << axes << " axes";
   }
-  const Layout layout = *pinOf(attributes);
+  Layout layout = *pinOf(attributes);
   for (auto [dim, size] : llvm::enumerate(tensor.getShape()))
-    if (const int64_t blocks = mesh.blocks(layout, int(dim)); size % blocks)
+    if (int64_t blocks = mesh.blocks(layout, int(dim)); size % blocks)
       return func.emitOpError()
              << what << ": '" << shardedAttrName << "' is " << dim
              << ", whose size " << size << " is not divided by " << blocks
@@ -151,17 +151,17 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
   if (failed(factors))
     return failure();
   for (Operation &op : func.getBody().front())
-    if (const std::string why = factors->lookup(&op).replicated; !why.empty())
+    if (std::string why = factors->lookup(&op).replicated; !why.empty())
       remark::missed(op.getLoc(), named("replicated"))
           << (op.getName().getStringRef() + " is replicated: " + why).str();
   FactorGraph graph(func, *factors, time, mesh);
-  const solve::Problem instance = graph.problem(bytes);
+  solve::Problem instance = graph.problem(bytes);
   if (!problem.empty())
     if (auto error = writeFile(problem, solve::toJson(instance)))
       return func.emitOpError(error->message);
   solve::SolverOptions options;
   options.timeLimit = timeLimit;
-  const solve::SolverResult result = solve::solve(instance, options);
+  solve::SolverResult result = solve::solve(instance, options);
   if (!result.solution) {
     InFlightDiagnostic error = func.emitOpError("does not fit");
     if (result.shortage)
@@ -217,8 +217,8 @@ LogicalResult AutoAnnotatePass::run() {
       return emitError(module.getLoc(), "'")
              << file->getArgStr() << "' is of one function, and the module has "
              << functions.size();
-  const cost::Roofline time(*loaded);
-  const double bytes = memoryGb > 0 ? memoryGb * 1e9 : loaded->memoryCapacity;
+  cost::Roofline time(*loaded);
+  double bytes = memoryGb > 0 ? memoryGb * 1e9 : loaded->memoryCapacity;
   FlatSymbolRefAttr grid;
   if (module
           .walk([](Operation *op) {

@@ -49,7 +49,7 @@ public:
       while (size < rest.size() && llvm::isDigit(rest[size]))
         ++size;
     }
-    const StringRef name = rest.take_front(size);
+    StringRef name = rest.take_front(size);
     rest = rest.drop_front(size);
     return name;
   }

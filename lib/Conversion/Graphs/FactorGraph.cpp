@@ -114,7 +114,7 @@ void FactorGraph::addReturn(func::FuncOp func, Operation &op) {
 /// Fused ops hand values on without memory.
 bool FactorGraph::isInMemory(Value value) const {
   auto isFused = [&](Operation *op) {
-    const auto found = factors.find(op);
+    auto found = factors.find(op);
     return found != factors.end() && found->second.work == Work::Fused;
   };
   Operation *maker = value.getDefiningOp();
@@ -217,7 +217,7 @@ solve::Problem FactorGraph::problem(double bytes) {
       lastUse[makers.lookup(operand->get())] = int64_t(i);
   for (size_t i = 0; i < all.size(); ++i) {
     const GraphNode &node = all[i];
-    const bool stays = !node.op; // a caller's
+    bool stays = !node.op; // a caller's
     problem.intervals.push_back(
         {stays ? 0 : int64_t(i),
          stays ? int64_t(all.size()) : std::max(lastUse[i], int64_t(i)) + 1});

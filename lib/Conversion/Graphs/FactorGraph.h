@@ -48,9 +48,8 @@ struct GraphNode {
 
 /// What a caller says of an argument or a result: a unit attribute, and the dim
 /// of each axis of the mesh; a number where it has one axis.
-inline constexpr ::llvm::StringLiteral replicatedAttrName =
-    "shardopt.replicated";
-inline constexpr ::llvm::StringLiteral shardedAttrName = "shardopt.sharded";
+inline constexpr llvm::StringLiteral replicatedAttrName = "shardopt.replicated";
+inline constexpr llvm::StringLiteral shardedAttrName = "shardopt.sharded";
 /// The layout that they say, if any.
 std::optional<Layout> pinOf(mlir::DictionaryAttr attributes);
 

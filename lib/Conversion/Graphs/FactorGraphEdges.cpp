@@ -92,9 +92,9 @@ void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge) {
     for (const NodeStrategy &strategy : all[reader.node].strategies)
       for (size_t slot : reader.slots)
         distinct.insert(strategy.operands[slot]);
-  const std::vector<Layout> wanted(distinct.begin(), distinct.end());
-  const auto sets = setsOf(wanted.size());
-  const auto copies = int32_t(problem.numNodes());
+  std::vector<Layout> wanted(distinct.begin(), distinct.end());
+  auto sets = setsOf(wanted.size());
+  auto copies = int32_t(problem.numNodes());
   problem.intervals.push_back({0, 0});
   problem.costs.values.insert(problem.costs.values.end(), sets.size(), 0);
   problem.costs.endRow();
@@ -115,7 +115,7 @@ void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge) {
     problem.edgeNodes.add({copies, int32_t(reader.node)});
     for (const std::vector<size_t> &set : sets)
       for (const NodeStrategy &strategy : all[reader.node].strategies) {
-        const bool exists = llvm::all_of(reader.slots, [&](size_t slot) {
+        bool exists = llvm::all_of(reader.slots, [&](size_t slot) {
           return llvm::any_of(set, [&](size_t i) {
             return wanted[i] == strategy.operands[slot];
           });
@@ -127,7 +127,7 @@ void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge) {
 }
 
 void FactorGraph::addEdges(solve::Problem &problem, Value value) {
-  const auto found = readersOf.find(value);
+  auto found = readersOf.find(value);
   if (found == readersOf.end())
     return;
   Edge edge;

@@ -66,14 +66,14 @@ static std::optional<SmallVector<int64_t>> readMember(StringRef text,
   size_t at = 0;
   while ((at = text.find(member, at)) != StringRef::npos) {
     StringRef rest = text.drop_front(at + member.size()).ltrim();
-    const bool isWord =
+    bool isWord =
         at > 0 && (llvm::isAlnum(text[at - 1]) || text[at - 1] == '_');
     if (isWord || !rest.consume_front("=")) {
       ++at;
       continue;
     }
     rest = rest.ltrim();
-    const bool isList = rest.consume_front("[");
+    bool isList = rest.consume_front("[");
     rest = rest.substr(0, rest.find_first_of(isList ? "]" : ",>"));
     SmallVector<StringRef> parts;
     rest.split(parts, ',', -1, /*KeepEmpty=*/false);
@@ -87,10 +87,10 @@ static std::optional<SmallVector<int64_t>> readMember(StringRef text,
 }
 
 std::optional<SmallVector<int64_t>> ForeignOp::read(StringRef name) const {
-  const auto [attribute, member] = name.split('.');
+  auto [attribute, member] = name.split('.');
   if (!member.empty())
     return readMember(text(attribute), member);
-  const Attribute found = op->getAttr(attribute);
+  Attribute found = op->getAttr(attribute);
   if (auto array = dyn_cast_or_null<DenseI64ArrayAttr>(found))
     return SmallVector<int64_t>(array.asArrayRef());
   if (auto number = dyn_cast_or_null<IntegerAttr>(found))
@@ -126,7 +126,7 @@ SmallVector<int64_t> ForeignOp::integers(StringRef name) {
 }
 
 int64_t ForeignOp::integer(StringRef name, int64_t otherwise) {
-  const auto numbers = read(name);
+  auto numbers = read(name);
   if (!numbers || numbers->size() != 1)
     return otherwise;
   return numbers->front();
@@ -134,7 +134,7 @@ int64_t ForeignOp::integer(StringRef name, int64_t otherwise) {
 
 SmallVector<int64_t> ForeignOp::dims(StringRef name, size_t rank) {
   SmallVector<int64_t> numbers = integers(name);
-  const bool areDims = llvm::all_of(
+  bool areDims = llvm::all_of(
       numbers, [&](int64_t dim) { return dim >= 0 && dim < int64_t(rank); });
   if (!want(areDims, "expected dims of a tensor of rank " + Twine(rank) +
                          " in '" + name + "'"))
@@ -168,7 +168,7 @@ FailureOr<OpFactors> ForeignOp::finish() {
 }
 
 void graphs::addReshape(ForeignOp &op) {
-  const ArrayRef<int64_t> from = op.operand(0), to = op.result();
+  ArrayRef<int64_t> from = op.operand(0), to = op.result();
   if (!op.want(elementsOf(from) == elementsOf(to),
                "expected as many elements in the result as in the operand"))
     return;
@@ -194,7 +194,7 @@ void graphs::addReshape(ForeignOp &op) {
       nextB();
       continue;
     }
-    const int64_t common = std::min(a, b);
+    int64_t common = std::min(a, b);
     if (common == 0 || std::max(a, b) % common != 0) {
       // Dims that share no blocks: on to where both end together.
       double left = double(a), right = double(b);

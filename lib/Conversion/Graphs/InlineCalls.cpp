@@ -54,7 +54,7 @@ static LogicalResult inlineInto(func::FuncOp func, SymbolTable &symbols) {
     mapping.map((*body)->getArguments(), call.getOperands());
     OpBuilder builder(call);
     auto before = call->getIterator();
-    const bool isFirst = before == block.begin();
+    bool isFirst = before == block.begin();
     if (!isFirst)
       --before;
     for (Operation &op : (*body)->without_terminator())

@@ -37,7 +37,7 @@ OpFactors graphs::linalgFactors(Operation *op) {
     found.replicated = "it is no op of linalg";
     return found;
   }
-  const SmallVector<int64_t> loops = linalgOp.getStaticLoopRanges();
+  SmallVector<int64_t> loops = linalgOp.getStaticLoopRanges();
   found.arithmetic = countArithmetic(linalgOp);
   for (int64_t size : loops)
     found.arithmetic *= double(size);
@@ -47,7 +47,7 @@ OpFactors graphs::linalgFactors(Operation *op) {
     found.replicated = "a map is no projected permutation";
     return found;
   }
-  const auto kinds = linalgOp.getIteratorTypesArray();
+  auto kinds = linalgOp.getIteratorTypesArray();
   for (auto [loop, size] : llvm::enumerate(loops)) {
     Factor factor;
     factor.size = size;

@@ -24,12 +24,12 @@ static bool isName(llvm::StringRef text) {
 }
 
 ErrorOr<Mesh> Mesh::parse(const std::string &text) {
-  const Error wrong = {"'mesh' is '" + text + "', expected 1 to " +
-                       std::to_string(mostAxes) +
-                       " axes, such as 8, 4x2 or data=4,model=2, of at most " +
-                       std::to_string(mostDevices) + " devices"};
-  const llvm::StringRef whole = text;
-  const bool isNamed = whole.contains('=');
+  Error wrong = {"'mesh' is '" + text + "', expected 1 to " +
+                 std::to_string(mostAxes) +
+                 " axes, such as 8, 4x2 or data=4,model=2, of at most " +
+                 std::to_string(mostDevices) + " devices"};
+  llvm::StringRef whole = text;
+  bool isNamed = whole.contains('=');
   llvm::SmallVector<llvm::StringRef> parts;
   whole.split(parts, isNamed ? ',' : 'x');
   if (parts.size() > mostAxes)
@@ -39,11 +39,11 @@ ErrorOr<Mesh> Mesh::parse(const std::string &text) {
     MeshAxis axis;
     axis.name = std::string("xyz").substr(i, 1);
     if (isNamed) {
-      const auto [name, size] = part.split('=');
+      auto [name, size] = part.split('=');
       axis.name = name.str();
       part = size;
     }
-    const bool isTwice = llvm::any_of(mesh.all, [&](const MeshAxis &other) {
+    bool isTwice = llvm::any_of(mesh.all, [&](const MeshAxis &other) {
       return other.name == axis.name;
     });
     if (!isName(axis.name) || isTwice || part.getAsInteger(10, axis.size) ||

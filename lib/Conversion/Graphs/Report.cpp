@@ -73,7 +73,7 @@ void Reporter::writeLayout(Value value, const Layout &layout) {
 }
 
 void Reporter::writeFactors(const GraphNode &node) {
-  const auto found = factors.find(node.op);
+  auto found = factors.find(node.op);
   json.key("factors").beginArray();
   if (found != factors.end())
     for (const Factor &factor : found->second.factors)
@@ -104,8 +104,8 @@ void Reporter::writeCollectives(const GraphNode &node,
   json.key("reshards").beginArray();
   for (auto [operand, layout] :
        llvm::zip_equal(node.reads, strategy.operands)) {
-    const Value value = operand->get();
-    const Layout from = made.at(value);
+    Value value = operand->get();
+    Layout from = made.at(value);
     if (from == layout ||
         !copies.insert({value.getAsOpaquePointer(), layout}).second)
       continue;
@@ -122,8 +122,7 @@ void Reporter::writeCollectives(const GraphNode &node,
 }
 
 void Reporter::write(const GraphNode &node, const NodeStrategy &strategy) {
-  const Location location =
-      node.op ? node.op->getLoc() : node.makes[0].getLoc();
+  Location location = node.op ? node.op->getLoc() : node.makes[0].getLoc();
   json.beginObject()
       .member("op", node.op ? node.op->getName().getStringRef().str()
                             : std::string("argument"))
@@ -158,9 +157,8 @@ std::string graphs::reportOf(FactorGraph &graph, const FactorMap &factors,
     json.member(axis.name, axis.size);
   json.endObject();
   // The first strategy of every node shards nothing.
-  const auto alone =
-      solve::verify(instance, solve::Solution(instance.numNodes(), 0));
-  const auto verdict = solve::verify(instance, *result.solution);
+  auto alone = solve::verify(instance, solve::Solution(instance.numNodes(), 0));
+  auto verdict = solve::verify(instance, *result.solution);
   json.member("us", double(result.cost) / microseconds);
   json.key("bound_us");
   if (result.bound)

@@ -67,7 +67,7 @@ std::vector<double> Resharding::distancesFrom(const Layout &from) const {
   best[numberOf(from)] = 0;
   open.push({0, from});
   while (!open.empty()) {
-    const auto [spent, at] = open.top();
+    auto [spent, at] = open.top();
     open.pop();
     if (spent > best[numberOf(at)])
       continue;
@@ -83,9 +83,9 @@ std::vector<double> Resharding::distancesFrom(const Layout &from) const {
       known = spent + seconds;
       open.push({known, next});
     };
-    const double held = bytes / double(mesh.blocks(at));
+    double held = bytes / double(mesh.blocks(at));
     for (size_t axis = 0; axis < mesh.axes().size(); ++axis) {
-      const int8_t sharded = at[axis];
+      int8_t sharded = at[axis];
       if (sharded >= 0 && !isLast(at, axis))
         continue;
       auto collective = [&](cost::CollectiveKind kind, double moved) {
@@ -95,7 +95,7 @@ std::vector<double> Resharding::distancesFrom(const Layout &from) const {
         step(axis, -1,
              collective(cost::CollectiveKind::AllGather,
                         held * double(mesh.axes()[axis].size)));
-      const double exchange =
+      double exchange =
           sharded < 0 ? 0 : collective(cost::CollectiveKind::AllToAll, held);
       for (size_t dim = 0; dim < shape.size(); ++dim)
         if (int8_t(dim) != sharded)

@@ -31,7 +31,7 @@ static bool contains(ArrayRef<int64_t> dims, int64_t dim) {
 
 /// Operands of rank 0 are those of clamp and select.
 static void addElementwise(ForeignOp &op) {
-  const ArrayRef<int64_t> shape = op.result();
+  ArrayRef<int64_t> shape = op.result();
   for (auto [dim, size] : llvm::enumerate(shape)) {
     Factor &factor = op.add(size);
     factor.results.assign(op.numResults(), int(dim));
@@ -47,8 +47,7 @@ static void addElementwise(ForeignOp &op) {
 }
 
 static void addTranspose(ForeignOp &op) {
-  const SmallVector<int64_t> dims =
-      op.dims("permutation", op.operand(0).size());
+  SmallVector<int64_t> dims = op.dims("permutation", op.operand(0).size());
   if (op.want(dims.size() == op.result().size(),
               "expected as many dims in 'permutation' as in the result"))
     for (auto [dim, from] : llvm::enumerate(dims)) {
@@ -60,8 +59,8 @@ static void addTranspose(ForeignOp &op) {
 }
 
 static void addBroadcast(ForeignOp &op) {
-  const ArrayRef<int64_t> from = op.operand(0), to = op.result();
-  const SmallVector<int64_t> dims = op.dims("broadcast_dimensions", to.size());
+  ArrayRef<int64_t> from = op.operand(0), to = op.result();
+  SmallVector<int64_t> dims = op.dims("broadcast_dimensions", to.size());
   op.want(dims.size() == from.size(),
           "expected a dim in 'broadcast_dimensions' for each of the operand");
   for (auto [dim, size] : llvm::enumerate(to)) {
@@ -110,7 +109,7 @@ static void addTopK(ForeignOp &op) {
 
 /// A slice: the dims that keep their size are all of what was there.
 static void addSlice(ForeignOp &op) {
-  const ArrayRef<int64_t> from = op.operand(0), to = op.result();
+  ArrayRef<int64_t> from = op.operand(0), to = op.result();
   op.want(from.size() == to.size(), "expected a result of the operand's rank");
   for (auto [dim, sizes] : llvm::enumerate(llvm::zip(from, to)))
     if (std::get<0>(sizes) == std::get<1>(sizes))
@@ -119,15 +118,15 @@ static void addSlice(ForeignOp &op) {
 }
 
 static void addPad(ForeignOp &op) {
-  const auto low = op.integers("edge_padding_low");
-  const auto high = op.integers("edge_padding_high");
-  const size_t rank = op.operand(0).size();
+  auto low = op.integers("edge_padding_low");
+  auto high = op.integers("edge_padding_high");
+  size_t rank = op.operand(0).size();
   op.want(op.result().size() == rank && low.size() == rank &&
               high.size() == rank,
           "expected a padding of each dim");
   for (auto [dim, sizes] :
        llvm::enumerate(llvm::zip(op.operand(0), op.result(), low, high))) {
-    const auto [from, to, below, above] = sizes;
+    auto [from, to, below, above] = sizes;
     if (from == to && below == 0 && above == 0)
       op.addAlike(int64_t(dim));
   }
@@ -135,7 +134,7 @@ static void addPad(ForeignOp &op) {
 }
 
 static void addUpdateSlice(ForeignOp &op) {
-  const ArrayRef<int64_t> whole = op.operand(0), part = op.operand(1);
+  ArrayRef<int64_t> whole = op.operand(0), part = op.operand(1);
   op.want(whole.size() == part.size(), "expected an update of the same rank");
   for (auto [dim, sizes] : llvm::enumerate(llvm::zip(whole, part)))
     if (std::get<0>(sizes) == std::get<1>(sizes)) {
@@ -150,9 +149,9 @@ static void addUpdateSlice(ForeignOp &op) {
 //===----------------------------------------------------------------------===//
 
 static void addDot(ForeignOp &op) {
-  const ArrayRef<int64_t> left = op.operand(0), right = op.operand(1);
+  ArrayRef<int64_t> left = op.operand(0), right = op.operand(1);
   auto dimsOf = [&](StringRef member, size_t rank) {
-    const std::string name = ("dot_dimension_numbers." + member).str();
+    std::string name = ("dot_dimension_numbers." + member).str();
     return op.has(name) ? op.dims(name, rank) : SmallVector<int64_t>();
   };
   SmallVector<int64_t> batchLeft, batchRight, sumLeft, sumRight;
@@ -202,14 +201,14 @@ static void addDot(ForeignOp &op) {
 }
 
 static void addReduce(ForeignOp &op) {
-  const ArrayRef<int64_t> shape = op.operand(0);
-  const SmallVector<int64_t> dims = op.dims("dimensions", shape.size());
-  const unsigned count = op.numResults();
+  ArrayRef<int64_t> shape = op.operand(0);
+  SmallVector<int64_t> dims = op.dims("dimensions", shape.size());
+  unsigned count = op.numResults();
   op.want(op.numOperands() == 2 * count,
           "expected an initial value for each operand");
   int made = 0;
   for (auto [dim, size] : llvm::enumerate(shape)) {
-    const bool isReduced = contains(dims, int64_t(dim));
+    bool isReduced = contains(dims, int64_t(dim));
     // Of several results at once, partial ones cannot be all-reduced.
     if (isReduced && count > 1)
       continue;
@@ -226,11 +225,11 @@ static void addReduce(ForeignOp &op) {
 
 /// Pooling: dims whose window is one element.
 static void addWindows(ForeignOp &op) {
-  const ArrayRef<int64_t> shape = op.operand(0);
-  const SmallVector<int64_t> window = op.integers("window_dimensions");
-  const SmallVector<int64_t> padding =
-      op.has("padding") ? op.integers("padding")
-                        : SmallVector<int64_t>(2 * shape.size());
+  ArrayRef<int64_t> shape = op.operand(0);
+  SmallVector<int64_t> window = op.integers("window_dimensions");
+  SmallVector<int64_t> padding = op.has("padding")
+                                     ? op.integers("padding")
+                                     : SmallVector<int64_t>(2 * shape.size());
   op.want(padding.size() == 2 * shape.size(),
           "expected two sizes in 'padding' for each dim");
   op.want(window.size() == shape.size() && op.result().size() == shape.size(),
@@ -251,7 +250,7 @@ static void addWindows(ForeignOp &op) {
 }
 
 static void addBatchNorm(ForeignOp &op) {
-  const int64_t feature = op.integer("feature_index", -1);
+  int64_t feature = op.integer("feature_index", -1);
   for (auto [dim, size] : llvm::enumerate(op.operand(0))) {
     Factor &factor = op.add(size);
     factor.operands[0] = factor.results[0] = int(dim);
@@ -285,20 +284,20 @@ static void addConvolution(ForeignOp &op) {
     each = rest.take_until([](char c) { return c == ']'; });
     rest = rest.drop_front(each.size());
   }
-  const int batchIn = placeOf(dims[0], 'b'), batchOut = placeOf(dims[2], 'b');
-  const int in = placeOf(dims[0], 'f'), out = placeOf(dims[2], 'f');
-  const int kernelIn = placeOf(dims[1], 'i'), kernelOut = placeOf(dims[1], 'o');
+  int batchIn = placeOf(dims[0], 'b'), batchOut = placeOf(dims[2], 'b');
+  int in = placeOf(dims[0], 'f'), out = placeOf(dims[2], 'f');
+  int kernelIn = placeOf(dims[1], 'i'), kernelOut = placeOf(dims[1], 'o');
   auto fits = [](int dim, ArrayRef<int64_t> shape) {
     return dim >= 0 && size_t(dim) < shape.size();
   };
-  const ArrayRef<int64_t> input = op.operand(0), kernel = op.operand(1);
+  ArrayRef<int64_t> input = op.operand(0), kernel = op.operand(1);
   if (!op.want(fits(batchIn, input) && fits(in, input) &&
                    fits(kernelIn, kernel) && fits(kernelOut, kernel) &&
                    fits(batchOut, op.result()) && fits(out, op.result()),
                "expected #stablehlo.conv<[b, f, …]x[o, i, …]->[b, f, …]> in "
                "'dimension_numbers'"))
     return;
-  const int64_t groups = op.integer("feature_group_count", 1);
+  int64_t groups = op.integer("feature_group_count", 1);
   if (!op.want(groups >= 1, "expected 'feature_group_count' of at least 1"))
     return;
   if (op.integer("batch_group_count", 1) == 1) {
@@ -328,21 +327,21 @@ static void addConvolution(ForeignOp &op) {
 //===----------------------------------------------------------------------===//
 
 static void addGather(ForeignOp &op) {
-  const ArrayRef<int64_t> table = op.operand(0), indices = op.operand(1),
-                          made = op.result();
-  const std::string name = "dimension_numbers.";
+  ArrayRef<int64_t> table = op.operand(0), indices = op.operand(1),
+                    made = op.result();
+  std::string name = "dimension_numbers.";
   auto dimsOf = [&](const char *member, size_t rank) {
     return op.has(name + member) ? op.dims(name + member, rank)
                                  : SmallVector<int64_t>();
   };
-  const auto offsets = dimsOf("offset_dims", made.size());
-  const auto collapsed = dimsOf("collapsed_slice_dims", table.size());
-  const auto starts = dimsOf("start_index_map", table.size());
-  const auto batchTable = dimsOf("operand_batching_dims", table.size());
-  const auto batchIndex = dimsOf("start_indices_batching_dims", indices.size());
-  const int64_t vector =
+  auto offsets = dimsOf("offset_dims", made.size());
+  auto collapsed = dimsOf("collapsed_slice_dims", table.size());
+  auto starts = dimsOf("start_index_map", table.size());
+  auto batchTable = dimsOf("operand_batching_dims", table.size());
+  auto batchIndex = dimsOf("start_indices_batching_dims", indices.size());
+  int64_t vector =
       op.integer(name + "index_vector_dim", int64_t(indices.size()));
-  const SmallVector<int64_t> slices = op.integers("slice_sizes");
+  SmallVector<int64_t> slices = op.integers("slice_sizes");
   if (!op.want(slices.size() == table.size(),
                "expected a size in 'slice_sizes' for each dim"))
     return;
@@ -369,8 +368,8 @@ static void addGather(ForeignOp &op) {
   for (auto [dim, size] : llvm::enumerate(table)) {
     if (contains(batchTable, int64_t(dim)))
       continue;
-    const bool isCollapsed = contains(collapsed, int64_t(dim));
-    const bool isWhole = slices[dim] == size;
+    bool isCollapsed = contains(collapsed, int64_t(dim));
+    bool isWhole = slices[dim] == size;
     if (isCollapsed) {
       // Each device looks up the rows that it has; the others are zeros.
       if (collapsed.size() == 1 && starts.size() == 1 && batchTable.empty())
@@ -380,7 +379,7 @@ static void addGather(ForeignOp &op) {
     if (!op.want(next < offsets.size(),
                  "expected the table's dims in the result"))
       return;
-    const int64_t place = offsets[next++];
+    int64_t place = offsets[next++];
     if (!isWhole)
       continue;
     Factor &factor = op.add(size);
@@ -392,17 +391,17 @@ static void addGather(ForeignOp &op) {
 
 /// Windows that are whole; where they go is replicated.
 static void addScatter(ForeignOp &op) {
-  const std::string name = "scatter_dimension_numbers.";
-  const ArrayRef<int64_t> table = op.operand(0), updates = op.operand(2);
+  std::string name = "scatter_dimension_numbers.";
+  ArrayRef<int64_t> table = op.operand(0), updates = op.operand(2);
   auto dimsOf = [&](const char *member, size_t rank) {
     return op.has(name + member) ? op.dims(name + member, rank)
                                  : SmallVector<int64_t>();
   };
   op.want(op.numOperands() == 3 && op.numResults() == 1,
           "expected one operand, indices and one update");
-  const auto windows = dimsOf("update_window_dims", updates.size());
-  const auto inserted = dimsOf("inserted_window_dims", table.size());
-  const auto batches = dimsOf("input_batching_dims", table.size());
+  auto windows = dimsOf("update_window_dims", updates.size());
+  auto inserted = dimsOf("inserted_window_dims", table.size());
+  auto batches = dimsOf("input_batching_dims", table.size());
   size_t next = 0;
   for (auto [dim, size] : llvm::enumerate(table)) {
     if (contains(inserted, int64_t(dim)) || contains(batches, int64_t(dim)))
@@ -410,7 +409,7 @@ static void addScatter(ForeignOp &op) {
     if (!op.want(next < windows.size(), "expected the operand's dims in "
                                         "'update_window_dims'"))
       return;
-    const int64_t place = windows[next++];
+    int64_t place = windows[next++];
     if (updates[size_t(place)] != size)
       continue;
     Factor &factor = op.add(size);
@@ -517,12 +516,12 @@ static const llvm::StringMap<AddRule> &rules() {
 FailureOr<OpFactors> graphs::stablehloFactors(Operation *op) {
   static const llvm::StringSet<> controlFlow = {
       "stablehlo.case", "stablehlo.if", "stablehlo.while"};
-  const StringRef name = op->getName().getStringRef();
+  StringRef name = op->getName().getStringRef();
   if (controlFlow.contains(name))
     return op->emitOpError(
         "is control flow, expected one straight block: unroll the loop, or "
         "import its body alone");
-  const auto rule = rules().find(name);
+  auto rule = rules().find(name);
   if (rule == rules().end())
     return op->emitOpError("is not known, expected an op whose factors are, or "
                            "the attribute 'sdy.sharding_rule'");

@@ -16,7 +16,7 @@ namespace shardopt::graphs {
 
 /// Adds the mesh as `shard.grid`, and returns its name.
 mlir::FlatSymbolRefAttr writeShardGrid(mlir::ModuleOp module, const Mesh &mesh);
-inline constexpr ::llvm::StringLiteral sdyAttrName = "sdy.sharding";
+inline constexpr llvm::StringLiteral sdyAttrName = "sdy.sharding";
 /// Adds the mesh as `sdy.mesh`.
 void writeSdyMesh(mlir::ModuleOp module, const Mesh &mesh);
 /// Writes `sdy.sharding` on arguments, results and ops, and constraints.
