@@ -7,8 +7,9 @@ include(Sanitize)
 include(StdLayers)
 
 # Headers take far longer to compile than what includes them (those of MLIR ten
-# times as long), so several sources are compiled at once. A file whose static
-# names are another's too stays out by SKIP_UNITY_BUILD_INCLUSION.
+# times as long), so several sources are compiled at once: 8, and of those that
+# read MLIR's up to 13, in batches of one size. A file whose static names are
+# another's too stays out by SKIP_UNITY_BUILD_INCLUSION.
 option(SHARDOPT_UNITY "Compile the sources of a target in batches" ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
@@ -42,6 +43,10 @@ function(shardopt_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(ARG_MLIR)
     shardopt_use_mlir(${name})
+    list(LENGTH ARG_SOURCES sources)
+    math(EXPR batches "(${sources} + 12) / 13")
+    math(EXPR batch "(${sources} + ${batches} - 1) / ${batches}")
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE ${batch})
   else()
     target_compile_options(${name} PRIVATE -fno-exceptions)
   endif()
