@@ -64,7 +64,8 @@ def weight_bytes(so, model):
 def best(so, model, machine, devices):
     """TPOT with few requests in flight, and the most tokens/s per GPU within the
     limit; None where the model does not fit."""
-    ask = lambda **others: so.plan(so.Problem(model, machine=machine, devices=devices, **LOAD, **others)).metrics
+    asked = dict(machine=machine, devices=devices, engine="vllm", **LOAD)
+    ask = lambda **others: so.plan(so.Problem(model, **asked, **others)).metrics
     try:
         few = ask(concurrency=IN_FLIGHT, tpot_ms=1e4, ttft_ms=1e6)
         many = ask(tpot_ms=TPOT_MS, ttft_ms=2000)
