@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 from .checks import _check_kind, _text, _whole
 from .engine_table import (
@@ -20,9 +20,10 @@ from .errors import Inexpressible, ShardoptError
 from .hub import is_hub_id
 from .launch import Launch, copies_of
 from .phase_plans import plan as find_plan
-from .plans import Plan, Strategy, evaluate
+from .plans import Plan, evaluate
 from .problem import FREE
 from .shell import Expansion, as_operand
+from .strategies import other_dims
 from .tp_plans import launch
 from .yaml_text import document
 
@@ -54,21 +55,6 @@ def inexpressible(plan: Plan, engine: str, fields: Mapping[str, Any]) -> list[st
         if not value_of(limit["holds"], fields):
             reasons.append(limit["why"].format(**fields))
     return reasons
-
-
-def other_dims(
-    strategy: Strategy, engine: str, wanted: Iterable[int], ops: Mapping[str, Mapping[int, str]]
-) -> list[str]:
-    """Each op of a strategy that has another dim than an engine gives it."""
-    return [
-        f"{op} is {_cut(ops[op][dim])}, and {engine} has it {_cut(ops[op].get(known, 'none'))}"
-        for (op, dim), known in zip(strategy.dims, wanted)
-        if dim != known
-    ]
-
-
-def _cut(name: str) -> str:
-    return "replicated" if name == "none" else f"sharded on {name}"
 
 
 def _nearest(plan: Plan, engine: str, devices_per_node: int | None) -> Plan | None:

@@ -28,6 +28,7 @@ from .phase_plans import plan as plan_phase
 from .plans import Plan, Strategy, given
 from .models import Decode, Prefill, version
 from .problem import Problem
+from .strategies import first_other_dim
 from .service_parts import (
     DECODE,
     MODES,
@@ -299,11 +300,11 @@ _PERCENTILE_ENDS = tuple(f"_p{each}" for each in PERCENTILES)
 def why_not_run(problem: Problem, engine: str, role: Role) -> str | None:
     """Why an engine does not run a role, to whose ops it gives the dims unless the role
     has its own."""
-    strategy = role.strategy
-    if not role.has_own_dims:
-        dims = problem.handle.engine_dims(engine, strategy.numbers())
-        strategy = dataclasses.replace(strategy, dims=tuple(zip(problem.model.ops, dims)))
-    why: str | None = problem.handle.why_not_run(engine, strategy.numbers())
+    dims = problem.handle.engine_dims(engine, role.strategy.numbers())
+    own = dataclasses.replace(role.strategy, dims=tuple(zip(problem.model.ops, dims)))
+    why: str | None = problem.handle.why_not_run(engine, own.numbers())
+    if why is None and role.has_own_dims:
+        return first_other_dim(role.strategy, engine, dims, problem.model.ops)
     return why
 
 

@@ -11,6 +11,7 @@ from .checks import _whole
 from .degrees import filled, table, unsaid
 from .errors import ShardoptError, UnknownName, WrongValue
 from .problem import dim_of
+from .tables import counted
 
 _PAIRS: dict[tuple[str, int], tuple[str, int]] = {}
 
@@ -192,3 +193,27 @@ def _check_dims(dims: Any) -> None:
         if pair[0] in named:
             raise ShardoptError(f"'dims' has '{pair[0]}' twice, expected each op once")
         named.add(pair[0])
+
+
+def other_dims(
+    strategy: Strategy, engine: str, wanted: Iterable[int], ops: Mapping[str, Mapping[int, str]]
+) -> list[str]:
+    """Each op of a strategy that has another dim than an engine gives it."""
+    return [
+        f"{op} is {_cut(ops[op][dim])}, and {engine} has it {_cut(ops[op].get(known, 'none'))}"
+        for (op, dim), known in zip(strategy.dims, wanted)
+        if dim != known
+    ]
+
+
+def _cut(name: str) -> str:
+    return "replicated" if name == "none" else f"sharded on {name}"
+
+
+def first_other_dim(
+    strategy: Strategy, engine: str, wanted: Iterable[int], ops: Mapping[str, Mapping[int, str]]
+) -> str | None:
+    """The first of `other_dims`, and how many others there are; None: there is none."""
+    found = other_dims(strategy, engine, wanted, ops)
+    more = f" (and {counted(len(found) - 1, 'other op')})" if len(found) > 1 else ""
+    return found[0] + more if found else None

@@ -27,6 +27,12 @@ namespace shardopt::test {
 
 using namespace shardopt::cost::test;
 
+/// Tokens a second per device of a plan with Megatron's dims, which are those
+/// of enumeration.
+inline double usualTokens(const ServicePlan &plan) {
+  return plan.tokensPerDevice / (plan.ownDims ? 1 + plan.ownDims->gain : 1);
+}
+
 /// How many cases a test is to run: SHARDOPT_SERVICE_CASES, or `usual`.
 inline int numServiceCases(int usual) {
   const char *wanted = std::getenv("SHARDOPT_SERVICE_CASES");

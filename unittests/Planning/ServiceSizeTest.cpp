@@ -36,7 +36,7 @@ static void compare(const ServiceSummary &summary, const service::Sides &sides,
   if (plan && hasRate)
     EXPECT_EQ(double(plan->usedDevices()), *best) << spell(mode);
   else if (plan)
-    EXPECT_NEAR(plan->tokensPerDevice, *best, 1e-9 * *best) << spell(mode);
+    EXPECT_NEAR(usualTokens(*plan), *best, 1e-9 * *best) << spell(mode);
 }
 
 TEST(ServiceSearch, FindsWhatEnumerationFindsUnderPins) {

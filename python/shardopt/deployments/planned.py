@@ -24,14 +24,14 @@ from ..engine_table import (
 )
 from ..errors import Inexpressible
 from ..launch import copies_of
-from ..launches import engine_of, model_folder, other_dims, served_name
+from ..launches import engine_of, model_folder, served_name
 from ..plans import Plan, Strategy
 from ..models import Model, parameters_of
 from ..server_memory import ServerMemory
 from ..services import PREFILL, SERVE, Service
 from ..services import Role as PlannedRole
 from ..shell import as_operand
-from ..tables import counted
+from ..strategies import first_other_dim
 from .names import label_of
 from .service import Deployment, Load, Role
 
@@ -229,9 +229,8 @@ def _check_strategies(
         if why:
             reasons.append(f"{role.name}: {why}")
         if role.name in own:
-            apart = other_dims(planned, found.engine, dims, model.ops)
-            more = f" (and {counted(len(apart) - 1, 'other op')})" if len(apart) > 1 else ""
-            reasons += [f"{role.name}: {first}{more}" for first in apart[:1]]
+            apart = first_other_dim(planned, found.engine, dims, model.ops)
+            reasons += [f"{role.name}: {apart}"] if apart else []
     if reasons:
         message = f"{found.engine} cannot run this service: " + "; ".join(reasons)
         raise Inexpressible(message, reasons, None)
