@@ -45,13 +45,31 @@ ServiceRequest shardopt::readService(const py::dict &settings) {
   return asked;
 }
 
+/// A dim for each op, which the model is asked about later.
+static std::vector<Dim> readDims(const std::string &role,
+                                 const py::object &said) {
+  std::vector<Dim> dims;
+  try {
+    for (int number : said.cast<std::vector<int>>()) {
+      dims.push_back(Dim(number));
+      if (int(dims.back()) != number)
+        throw py::value_error("'" + role + ".dims' has " +
+                              std::to_string(number) + ", which is no dim");
+    }
+  } catch (const py::cast_error &) {
+    throw py::value_error("'" + role + ".dims' is " +
+                          abbreviate(std::string(py::str(said))) +
+                          ", expected a list of the dim of each op");
+  }
+  return dims;
+}
+
 GivenRole shardopt::readRole(const std::string &role, const RoleNumbers &said) {
   GivenRole given;
   PartialDegrees degrees;
   for (const auto &[name, value] : said) {
     if (name == "dims") {
-      for (int dim : value.cast<std::vector<int>>())
-        given.dims.push_back(Dim(dim));
+      given.dims = readDims(role, value);
       continue;
     }
     std::string text = py::str(value);

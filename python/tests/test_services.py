@@ -126,9 +126,15 @@ class ServiceTest(FolderTest):
         self.assertIsNone(why)
         advice = json.loads(handle.advise_service({"requests": problem.requests, "devices": 8}))
         self.assertIn(advice["binding"], ("tpot_ms", "ttft_ms", "memory"))
+        _, text, why = handle.evaluate_service(
+            {**settings, "roles": {"serve": {"tp": 8, "dims": [0]}}, "concurrency": 1}
+        )
+        self.assertIn("1 dims, expected one for each of 9 ops", why)
         for roles, why in [
             ({}, "the roles are ''"), ({"serve": {"x": 1}}, "unknown 'serve.x'"),
             ({"serve": {"tp": "x"}}, "'serve.tp' is x"), ({"serve": {"workers": 0}}, "from 1 to"),
+            ({"serve": {"dims": "x"}}, "'serve.dims' is x, expected a list"),
+            ({"serve": {"dims": [1000]}}, "'serve.dims' has 1000, which is no dim"),
         ]:
             with self.subTest(roles), self.assertRaisesRegex(ValueError, why):
                 handle.evaluate_service({**settings, "roles": roles})
