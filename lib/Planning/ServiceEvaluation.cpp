@@ -151,6 +151,8 @@ public:
         readSide(isElsewhere() ? *sides.prefill : *sides.decode) {}
 
   void run();
+  ErrorOr<std::vector<cost::ServedRequest>>
+  replay(const std::vector<cost::TracedRequest> &traced, double concurrency);
 
 private:
   void breach(const char *kind, const char *role, std::string why) {
@@ -161,12 +163,13 @@ private:
   const char *decodeName() const { return given.prefill ? "decode" : "serve"; }
   std::optional<WorkerLayout> layoutOf(const GivenRole &role, const Side &side,
                                        bool isPrefill);
+  /// Finds the layouts of the roles; false where one cannot be.
+  bool findLayouts();
   void checkPlaces();
   void checkTransfer();
   void checkLimits(const ServicePlan &plan);
-  std::optional<ServicePlan> together(const WorkerLayout &layout) const;
-  std::optional<ServicePlan> apart(const WorkerLayout &prefill,
-                                   const WorkerLayout &decode) const;
+  ServicePlan together() const;
+  ServicePlan apart() const;
   /// The load that is given; else the best within the limits, or where all
   /// miss them, that of one request in each worker.
   template <typename Loop>
@@ -177,6 +180,7 @@ private:
   const Sides &sides;
   const GivenService &given;
   const Side &readSide; ///< of the prefill workers
+  std::optional<WorkerLayout> prefill, decode;
 };
 } // namespace
 
@@ -309,19 +313,18 @@ double Judging::loadOf(const Loop &loop, double workers, double rate) const {
   return best.value_or(1);
 }
 
-std::optional<ServicePlan> Judging::together(const WorkerLayout &layout) const {
+ServicePlan Judging::together() const {
   auto workers = double(given.decode.workers);
-  cost::AggregatedLoop loop(layout.worker, sides.engine, goal.load);
+  cost::AggregatedLoop loop(decode->worker, sides.engine, goal.load);
   double each = loadOf(loop, workers, goal.rate / workers);
-  return planTogether(layout, given.decode.workers, each, loop.at(each), goal);
+  return planTogether(*decode, given.decode.workers, each, loop.at(each), goal);
 }
 
-std::optional<ServicePlan> Judging::apart(const WorkerLayout &prefill,
-                                          const WorkerLayout &decode) const {
-  PairOfRoles roles{prefill, decode, given.prefill->workers,
+ServicePlan Judging::apart() const {
+  PairOfRoles roles{*prefill, *decode, given.prefill->workers,
                     given.decode.workers};
-  cost::DisaggregatedLoop loop({prefill.worker, double(roles.prefills)},
-                               {decode.worker, double(roles.decodes)},
+  cost::DisaggregatedLoop loop({prefill->worker, double(roles.prefills)},
+                               {decode->worker, double(roles.decodes)},
                                sides.engine, goal.load);
   double all = loadOf(loop, 1, goal.rate);
   ServicePlan plan = planApart(roles, all, loop.at(all), sides.engine, goal);
@@ -330,21 +333,38 @@ std::optional<ServicePlan> Judging::apart(const WorkerLayout &prefill,
   return plan;
 }
 
-void Judging::run() {
-  std::optional<WorkerLayout> prefill;
+bool Judging::findLayouts() {
   if (given.prefill)
     prefill = layoutOf(*given.prefill, readSide, /*isPrefill=*/true);
-  std::optional<WorkerLayout> decode =
-      layoutOf(given.decode, *sides.decode, /*isPrefill=*/false);
+  decode = layoutOf(given.decode, *sides.decode, /*isPrefill=*/false);
+  return decode && (!given.prefill || prefill);
+}
+
+void Judging::run() {
+  bool areLayouts = findLayouts();
   checkTransfer();
   checkPlaces();
-  if (!decode || (given.prefill && !prefill))
+  if (!areLayouts)
     return;
-  std::optional<ServicePlan> plan =
-      prefill ? apart(*prefill, *decode) : together(*decode);
-  checkLimits(*plan);
-  summary.mode = plan->mode();
+  ServicePlan plan = prefill ? apart() : together();
+  checkLimits(plan);
+  summary.mode = plan.mode();
   (prefill ? summary.disaggregated : summary.aggregated) = std::move(plan);
+}
+
+ErrorOr<std::vector<cost::ServedRequest>>
+Judging::replay(const std::vector<cost::TracedRequest> &traced,
+                double concurrency) {
+  if (!findLayouts())
+    return Error{*whyNotKept(summary)};
+  cost::ReplayTraits traits{goal.load.traits.drafts, goal.load.traits.accepted,
+                            concurrency, goal.stop};
+  cost::ServingPool decodes{decode->worker, double(given.decode.workers)};
+  if (!prefill)
+    return cost::replayAggregated(decodes, sides.engine, traced, traits);
+  return cost::replayDisaggregated(
+      {prefill->worker, double(given.prefill->workers)}, decodes, sides.engine,
+      traced, traits);
 }
 
 void service::judgeService(ServiceSummary &summary, const Sides &sides,
@@ -368,6 +388,22 @@ shardopt::evaluateService(std::shared_ptr<const Scenario> scenario,
     return sides.error();
   judgeService(*summary, *sides, given);
   return summary;
+}
+
+ErrorOr<std::vector<cost::ServedRequest>> shardopt::replayService(
+    std::shared_ptr<const Scenario> scenario, const ServiceRequest &request,
+    const GivenService &given, const std::vector<cost::TracedRequest> &traced,
+    double concurrency) {
+  if (std::optional<std::string> why = given.error())
+    return Error{*why};
+  ErrorOr<ServiceSummary> summary = summaryOf(std::move(scenario), request);
+  if (!summary)
+    return summary.error();
+  ErrorOr<Sides> sides = sidesOf(*summary);
+  if (!sides)
+    return sides.error();
+  summary->breaches.emplace();
+  return Judging(*summary, *sides, given).replay(traced, concurrency);
 }
 
 std::optional<std::string> shardopt::whyNotKept(const ServiceSummary &summary) {

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .driving import Driven
     from .processes import Process
     from .bars import progress
+    from .replays import Replay, Request, read_requests, replay
     from .searching import Search
     from .trials import Failed, Trial
     from .sensitivity import Change, sweep
@@ -90,6 +91,7 @@ _HOMES = {
     "driving": ("Driven",),
     "processes": ("Process",),
     "bars": ("progress",),
+    "replays": ("Replay", "Request", "read_requests", "replay"),
     "searching": ("Search",),
     "trials": ("Failed", "Trial"),
     "sensitivity": ("Change", "sweep"),
@@ -154,6 +156,8 @@ __all__ = [
     "Prefill",
     "Problem",
     "Process",
+    "Replay",
+    "Request",
     "Role",
     "Search",
     "Service",
@@ -193,6 +197,8 @@ __all__ = [
     "plan_service",
     "progress",
     "read_plan",
+    "read_requests",
+    "replay",
     "report",
     "searched",
     "simplest",

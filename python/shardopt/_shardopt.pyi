@@ -58,6 +58,13 @@ class Problem:
     def evaluate_service(
         self, settings: dict[str, object], /
     ) -> tuple[str, str, str | None]: ...
+    def replay_service(
+        self,
+        settings: dict[str, object],
+        requests: list[tuple[float, float, float, float]],
+        concurrency: float,
+        /,
+    ) -> list[tuple[float, float, float]]: ...
     def size_service(
         self, settings: dict[str, object], /
     ) -> tuple[str, str, str | None]: ...

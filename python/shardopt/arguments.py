@@ -348,6 +348,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     _add_plan(made)
     made.add_argument("--ops", action="store_true", help="of a service: also the sharding and time of each op")
     made.add_argument("--strategies", metavar="FILE", help="file with one strategy per line, as JSON")
+    made.add_argument("--requests", metavar="FILE", help="trace of requests to replay, as CSV or JSONL")
     made = verb("diff", "show the differences of two plans")
     made.add_argument("first", help="plan file")
     made.add_argument("second", help="plan file")

@@ -7,6 +7,7 @@ what was read.
 from __future__ import annotations
 
 import contextlib
+import csv
 import itertools
 import json
 import math
@@ -28,6 +29,7 @@ WRONG_INPUT = (
     RecursionError,
     MemoryError,
     OSError,
+    csv.Error,
 )
 #: Of a file that is read as a whole.
 _MOST_BYTES = 256 << 20

@@ -85,6 +85,9 @@ public:
   py::tuple plan(const py::dict &settings) const;
   py::tuple planService(const py::dict &settings) const;
   py::tuple evaluateService(const py::dict &settings) const;
+  py::list replayService(const py::dict &settings,
+                         const std::vector<std::array<double, 4>> &requests,
+                         double concurrency) const;
   py::tuple sizeService(const py::dict &settings) const;
   std::string adviseService(const py::dict &settings) const;
   py::tuple serviceFrontier(const py::dict &settings) const;
@@ -351,6 +354,28 @@ py::tuple NativeProblem::evaluateService(const py::dict &settings) const {
                         whyNotKept(service));
 }
 
+/// Seconds of arrival, first token and end of each of `requests`, which are
+/// (arrival in seconds, tokens in, tokens out, tokens in the prefix cache), in
+/// the workers of a service that is given.
+py::list
+NativeProblem::replayService(const py::dict &settings,
+                             const std::vector<std::array<double, 4>> &requests,
+                             double concurrency) const {
+  ServiceRequest asked = readService(settings);
+  asked.stop = interrupt->token();
+  GivenService given = readGiven(settings);
+  std::vector<cost::TracedRequest> traced;
+  for (const auto &[arrival, input, output, cached] : requests)
+    traced.push_back({arrival, input, output, cached});
+  auto served = orRaise(interrupt->finish([&] {
+    return shardopt::replayService(scenario, asked, given, traced, concurrency);
+  }));
+  py::list rows;
+  for (const cost::ServedRequest &one : served)
+    rows.append(py::make_tuple(one.arrivalS, one.firstTokenS, one.endS));
+  return rows;
+}
+
 /// What `work` makes of the request of `settings`. It is interrupted as a plan
 /// is, and tells `progress` of `settings` how many loads were evaluated, and
 /// the tokens a second per GPU and the TPOT of the best, or None.
@@ -593,6 +618,7 @@ PYBIND11_MODULE(_shardopt, module) {
       .def("plan", &NativeProblem::plan)
       .def("plan_service", &NativeProblem::planService)
       .def("evaluate_service", &NativeProblem::evaluateService)
+      .def("replay_service", &NativeProblem::replayService)
       .def("size_service", &NativeProblem::sizeService)
       .def("advise_service", &NativeProblem::adviseService)
       .def("service_frontier", &NativeProblem::serviceFrontier)

@@ -14,6 +14,7 @@
 #ifndef SHARDOPT_PLANNING_SERVICEEVALUATION_H
 #define SHARDOPT_PLANNING_SERVICEEVALUATION_H
 
+#include "shardopt/Cost/Serving/RequestReplay.h"
 #include "shardopt/Planning/ServicePlan.h"
 
 namespace shardopt {
@@ -46,6 +47,16 @@ struct GivenService {
 ErrorOr<ServiceSummary>
 evaluateService(std::shared_ptr<const Scenario> scenario,
                 const ServiceRequest &request, const GivenService &given);
+
+/// What `traced` requests take one by one in the workers of `given`. Lengths,
+/// rate and limits of `request` count for nothing. With a `concurrency` so many
+/// requests are in flight, and arrivals count for nothing. An error is in the
+/// input, or says why there are no such workers.
+ErrorOr<std::vector<cost::ServedRequest>>
+replayService(std::shared_ptr<const Scenario> scenario,
+              const ServiceRequest &request, const GivenService &given,
+              const std::vector<cost::TracedRequest> &traced,
+              double concurrency = 0);
 
 /// The roles of a plan, and its load.
 GivenService givenBy(const ServicePlan &plan);

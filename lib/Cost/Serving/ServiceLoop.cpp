@@ -11,15 +11,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Serving/ServiceLoop.h"
+#include "EngineSteps.h"
 
 #include <cmath>
 #include <limits>
 
 using namespace shardopt;
 using namespace shardopt::cost;
-
-/// Share of its network that a transfer of caches attains.
-static constexpr double networkShare = 0.8;
 
 //===----------------------------------------------------------------------===//
 // Times
@@ -101,14 +99,6 @@ double ServingWorker::room(double context) const {
   return least;
 }
 
-/// What the host adds to a step of `sequences`.
-template <typename Number>
-static Number hostUs(const ServingEngine &engine, Number sequences) {
-  bool isCritical = engine.isCpuBound || engine.kind == Engine::Sglang;
-  double each = engine.alwaysUs + (engine.isCpuBound ? engine.sequenceUs : 0);
-  return each * sequences + (isCritical ? engine.stepUs : 0);
-}
-
 double cost::hostMicroseconds(const ServingEngine &engine, double sequences) {
   return hostUs(engine, sequences);
 }
@@ -121,29 +111,20 @@ static double harmonic(double n) {
   return sum;
 }
 
-/// Least time of a step with prompts, which is no graph.
-static double eagerUs(const ServingEngine &engine, const Model &model) {
-  return engine.isCpuBound && !model.hasExperts()
-             ? engine.eagerLayerUs * double(model.numLayers())
-             : 0;
-}
-
 namespace {
 /// How prompts are computed, at most `most` tokens of one in a step, and in how
 /// many steps an answer is made.
 struct Course {
   Course(const ServingLoad &load, double most)
-      : steps(std::max(std::min(1.0, load.outputTokens),
-                       load.outputTokens / (1 + load.traits.accepted))) {
-    double read = std::max(std::min(1.0, load.inputTokens),
-                           load.inputTokens * (1 - load.traits.found));
+      : steps(answerSteps(load.outputTokens, load.traits.accepted)) {
+    double read = computedTokens(load.inputTokens, load.traits.found);
     chunk = std::min(read, most);
     chunks = read / chunk;
   }
   double chunk, chunks, steps;
 };
 
-/// Microseconds of the steps of a worker. Stages work on a micro-batch each.
+/// Microseconds of the steps of a worker.
 struct Steps {
   const ServingWorker &worker;
   const ServingEngine &engine;
@@ -151,7 +132,7 @@ struct Steps {
 
   StepMix mix(double sequences, double tokens) const {
     StepMix mix;
-    mix.sequences = sequences / double(worker.steps->degrees().pp);
+    mix.sequences = sequences;
     mix.context = load.inputTokens + load.outputTokens / 2;
     mix.drafts = load.traits.drafts;
     mix.tokens = tokens;
@@ -160,8 +141,7 @@ struct Steps {
     return mix;
   }
   double us(double sequences, double tokens) const {
-    return worker.steps->seconds(mix(sequences, tokens)) * 1e6 +
-           engine.launchUs;
+    return stepUs(worker, engine, mix(sequences, tokens));
   }
   Interval us(Interval sequences, Interval tokens) const {
     return {us(sequences.low, tokens.low), us(sequences.high, tokens.high)};
@@ -172,8 +152,10 @@ struct Steps {
     return largest(us(sequences, tokens),
                    Number(eagerUs(engine, worker.steps->costs().model())));
   }
-  StepTerms terms(double sequences) const {
-    return worker.steps->terms(mix(sequences, 0));
+  StepTerms terms(double sequences, double tokens = 0) const {
+    StepMix all = mix(sequences, tokens);
+    all.sequences /= double(worker.steps->degrees().pp);
+    return worker.steps->terms(all);
   }
 };
 } // namespace
@@ -308,8 +290,7 @@ DisaggregatedLoop::DisaggregatedLoop(const ServingPool &prefill,
 std::pair<StepTerms, double> DisaggregatedLoop::prefillStep() const {
   Course course(load, engine.chunkTokens);
   Steps reads{prefill.worker, engine, load};
-  StepTerms terms =
-      prefill.worker.steps->terms(reads.mix(/*sequences=*/0, course.chunk));
+  StepTerms terms = reads.terms(/*sequences=*/0, course.chunk);
   return {terms,
           std::max(engine.launchUs,
                    reads.withPrompts(0.0, course.chunk) - 1e6 * terms.sum())};

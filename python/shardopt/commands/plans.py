@@ -14,6 +14,7 @@ from ..exits import DIFFERENT, FEASIBLE
 from ..explanations import diff, explain
 from ..plans import Strategy, evaluate, given
 from ..programs import lower, verify
+from ..replays import Replay, read_requests, replay
 from ..services import Service, evaluate_service
 from ..tables import rows_as_table
 
@@ -26,7 +27,11 @@ def evaluate_verb(args: argparse.Namespace) -> int:
             raise ShardoptError(
                 "'--strategies' are of a phase, and the plan file holds a service"
             )
+        if args.requests:
+            return _show_replay(replay(plan, read_requests(args.requests)), args)
         return show([evaluate_service(plan)], args)
+    if args.requests:
+        raise ShardoptError("'--requests' are of a service, and the plan file holds one phase")
     if not args.strategies:
         return show([given(plan.problem, plan.strategy)], args)
     strategies = []
@@ -45,6 +50,14 @@ def evaluate_verb(args: argparse.Namespace) -> int:
             print(json.dumps(row))
     else:
         print(rows_as_table(rows))
+    return FEASIBLE
+
+
+def _show_replay(found: Replay, args: argparse.Namespace) -> int:
+    if args.format == "json":
+        print_json(found.to_dict())
+    else:
+        print(found.table, end="")
     return FEASIBLE
 
 

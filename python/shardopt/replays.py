@@ -1,0 +1,324 @@
+"""Traces of requests, and what a service attains on them request by request."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import datetime
+import io
+import math
+import os
+from dataclasses import dataclass, field
+from typing import Any, Iterable, Iterator, NamedTuple, Sequence
+
+from .border import parse_json, read_text, reading, real, shown
+from .checks import _check_kind, _checked, _path
+from .errors import WrongValue
+from .service_parts import PERCENTILES
+from .service_tables import aligned, number, three
+from .services import Service, asked_of_service, given_role
+
+#: Tokens of a block of a trace with hashes of prefixes.
+BLOCK = 512
+#: Columns of known traces: arrival, tokens in, tokens out, tokens in the prefix cache.
+_COLUMNS = (
+    ("arrival_s", "isl", "osl", "cached"),
+    ("TIMESTAMP", "ContextTokens", "GeneratedTokens", ""),  # Azure's LLM inference traces
+    ("Timestamp", "Request tokens", "Response tokens", ""),  # BurstGPT
+)
+_MOST_TOKENS, _MOST_SECONDS, _MOST_ROWS = 1e8, 1e9, 10_000_000
+
+
+class Request(NamedTuple):
+    """Arrival in seconds, tokens of the prompt and of the answer, and tokens of the prompt
+    that the prefix cache has."""
+
+    arrival_s: float
+    isl: float
+    osl: float
+    cached: float = 0.0
+
+
+class Spread(NamedTuple):
+    """The mean over requests, and percentiles (of the nearest rank)."""
+
+    mean: float
+    p50: float
+    p90: float
+    p99: float
+
+
+def read_requests(path: "str | os.PathLike[str]") -> list[Request]:
+    """The requests of a trace, in order of arrival; the first arrives at 0.
+
+    CSV has the columns `arrival_s` (s), `isl`, `osl`, and if the prefix cache has tokens of
+    a prompt `cached`; or those of Azure's traces or of BurstGPT. JSONL has `timestamp`
+    (ms), `input_length`, `output_length`, and maybe `hash_ids`: one for each 512 tokens of
+    a prompt, as Mooncake's and AIPerf's traces have them. Leading blocks that a request
+    before had are cached. Errors name the line.
+    """
+    text = read_text(_path(path))
+    place = str(path)
+    with reading(place):
+        columns = _jsonl(text, place) if text.lstrip()[:1] == "{" else _csv(text, place)
+    if not columns[0]:
+        raise WrongValue(f"{place}: no requests, expected one in each line below the head")
+    first = min(columns[0])
+    arrivals = [arrival - first for arrival in columns[0]]
+    requests = [*map(Request, arrivals, *columns[1:])]
+    requests.sort(key=lambda request: request.arrival_s)
+    return requests
+
+
+def _csv(text: str, place: str) -> Sequence[Sequence[float]]:
+    """The columns of a request."""
+    lines = csv.reader(io.StringIO(text))
+    head = [name.strip() for name in next(lines, [])]
+    known = next((names for names in _COLUMNS if set(names[:3]) <= set(head)), None)
+    if known is None:
+        raise WrongValue(
+            f"{place}:1: the columns are {shown(', '.join(head))}, expected "
+            "arrival_s, isl, osl and maybe cached"
+        )
+    at = [head.index(name) for name in known if name in head]
+    # One list of all fields is read three times as fast as one for each row.
+    fields: list[str] = []
+    sizes = set()
+    for row in lines:
+        fields += row
+        sizes.add(len(row))
+    columns: list[Sequence[float]]
+    try:
+        columns = [[*map(float, fields[i :: len(head)])] for i in at]
+        _check_columns(columns, known, sizes <= {0, len(head)})
+    except ValueError:  # slower, with the place of an error
+        columns = [*zip(*_csv_rows(text, place, at, known))] or [()] * 3
+    return [*columns, *[[0.0] * len(columns[0])] * (4 - len(columns))]
+
+
+def _check_columns(
+    columns: Sequence[Sequence[float]], names: Sequence[str], are_whole: bool
+) -> None:
+    """Raises `ValueError` where a row is no request; least and largest values tell."""
+    if not columns[0]:
+        return
+    if not are_whole or any(math.isnan(math.fsum(column)) for column in columns):
+        raise ValueError
+    for extreme in (min, max):
+        arrival, isl, osl, *_ = map(extreme, columns)
+        _checked_request(Request(arrival, isl, osl), names)
+    if len(columns) > 3:
+        margin = min(map(float.__sub__, columns[1], columns[3]))
+        if not margin > 0 or min(columns[3]) < 0:
+            raise ValueError
+
+
+def _csv_rows(
+    text: str, place: str, at: Sequence[int], names: Sequence[str]
+) -> Iterator[Sequence[float]]:
+    """Requests row by row; times may be dates."""
+    lines = csv.reader(io.StringIO(text))
+    size = len(next(lines))
+    for row in lines:
+        if not row:
+            continue
+        where = f"{place}:{lines.line_num}"
+        if len(row) != size:
+            raise WrongValue(f"{where}: {len(row)} fields, expected {size}")
+        values = [row[i] for i in at]
+        with contextlib.suppress(ValueError):
+            date = datetime.datetime.fromisoformat(values[0][:26])
+            values[0] = str(date.replace(tzinfo=datetime.timezone.utc).timestamp())
+        try:
+            numbers = [*map(float, values)]
+        except ValueError:
+            raise WrongValue(f"{where}: {_not_numbers(row)}") from None
+        try:
+            yield _checked_request(Request(*numbers), names)[: len(at)]
+        except WrongValue as error:
+            raise WrongValue(f"{where}: {error}") from None
+
+
+def _not_numbers(row: Sequence[str]) -> str:
+    return f"{shown(','.join(row))}, expected numbers"
+
+
+def _checked_request(request: Request, names: Sequence[str]) -> Request:
+    arrival, isl, osl, cached = request
+    if not 0 <= arrival <= _MOST_SECONDS * 10:
+        raise WrongValue(f"'{names[0]}' is {arrival:g}, expected seconds from 0 on")
+    for name, value in zip(names[1:3], (isl, osl)):
+        if not 1 <= value <= _MOST_TOKENS:
+            raise WrongValue(f"'{name}' is {value:g}, expected tokens from 1 to 1e8")
+    if not 0 <= cached < isl:
+        raise WrongValue(
+            f"'{names[3]}' is {cached:g}, expected tokens from 0 to below '{names[1]}', {isl:g}"
+        )
+    return request
+
+
+def _jsonl(text: str, place: str) -> Sequence[Sequence[float]]:
+    return [*zip(*_jsonl_rows(text, place))] or [()] * 4
+
+
+def _jsonl_rows(text: str, place: str) -> Iterator[Request]:
+    names = ("timestamp", "input_length", "output_length", "hash_ids")
+    seen: set[Any] = set()
+    for count, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        where = f"{place}:{count}"
+        row = parse_json(line, where)
+        missing = [name for name in names[:3] if not isinstance(row, dict) or name not in row]
+        if missing:
+            raise WrongValue(f"{where}: no '{missing[0]}', expected {', '.join(names[:3])}")
+        blocks = row.get(names[3]) or []
+        if not isinstance(blocks, list) or any(isinstance(each, (list, dict)) for each in blocks):
+            raise WrongValue(f"{where}: '{names[3]}' is {shown(blocks)}, expected a list of ids")
+        known = next((i for i, each in enumerate(blocks) if each not in seen), len(blocks))
+        seen.update(blocks)
+        arrival, isl, osl = (real(row[name]) for name in names[:3])
+        cached = min(float(known * BLOCK), isl - 1)
+        try:
+            yield _checked_request(Request(arrival / 1e3, isl, osl, max(0.0, cached)), names)
+        except WrongValue as error:
+            raise WrongValue(f"{where}: {error}") from None
+
+
+def spread_of(values: Iterable[float]) -> Spread:
+    ranked = sorted(values)
+    at = [ranked[max(0, math.ceil(len(ranked) * p / 100) - 1)] for p in PERCENTILES]
+    return Spread(math.fsum(ranked) / len(ranked), *at)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What requests took, in the order of `requests`; times in milliseconds."""
+
+    service: Service = field(repr=False)
+    requests: Sequence[Request] = field(repr=False)
+    ttft_ms: Sequence[float] = field(repr=False)
+    tpot_ms: Sequence[float] = field(repr=False)
+    #: Seconds from the first arrival to the last token.
+    duration_s: float
+
+    @property
+    def ttft(self) -> Spread:
+        return spread_of(self.ttft_ms)
+
+    @property
+    def tpot(self) -> Spread:
+        return spread_of(self.tpot_ms)
+
+    @property
+    def requests_per_s(self) -> float:
+        return len(self.requests) / self.duration_s
+
+    @property
+    def tokens_per_s_per_gpu(self) -> float:
+        """Output tokens, over all GPUs of the service's cluster."""
+        tokens = math.fsum(request.osl for request in self.requests)
+        gpus = self.service.report["devices"] + (self.service.report.get("prefill_devices") or 0)
+        return tokens / self.duration_s / float(gpus)
+
+    @property
+    def within(self) -> float:
+        """The share of requests within both SLOs, each on its own."""
+        tpot, ttft = (slo.target_ms for slo in self.service.slos)
+        met = sum(a <= tpot and b <= ttft for a, b in zip(self.tpot_ms, self.ttft_ms))
+        return met / len(self.requests)
+
+    @property
+    def goodput(self) -> float:
+        """Requests per second within both SLOs."""
+        return self.within * self.requests_per_s
+
+    def rows(self) -> list[dict[str, float]]:
+        """A row for each request, for a frame."""
+        return [
+            {**request._asdict(), "ttft_ms": ttft, "tpot_ms": tpot}
+            for request, ttft, tpot in zip(self.requests, self.ttft_ms, self.tpot_ms)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "requests": len(self.requests),
+            "duration_s": self.duration_s,
+            "isl": _mean(request.isl for request in self.requests),
+            "osl": _mean(request.osl for request in self.requests),
+            "cached": _mean(request.cached for request in self.requests),
+            "requests_per_s": self.requests_per_s,
+            "tokens_per_s_per_gpu": self.tokens_per_s_per_gpu,
+            "ttft_ms": self.ttft._asdict(),
+            "tpot_ms": self.tpot._asdict(),
+            "within_slos": self.within,
+            "goodput_requests_per_s": self.goodput,
+        }
+
+    @property
+    def table(self) -> str:
+        said = self.to_dict()
+        slos = ", ".join(f"{slo.name} {number(slo.target_ms)} ms" for slo in self.service.slos)
+        facts = [
+            f"  {'requests':<12}{said['requests']} in {three(said['duration_s'])} s, in the mean "
+            f"{three(said['isl'])} tokens in and {three(said['osl'])} out",
+            f"  {'cached':<12}{100 * said['cached'] / said['isl']:.3g} % of the prompt tokens",
+            f"  {'throughput':<12}{three(self.requests_per_s)} req/s, "
+            f"{three(self.tokens_per_s_per_gpu)} tokens/s per GPU",
+            f"  {'within SLOs':<12}{100 * self.within:.3g} % of the requests ({slos}), "
+            f"{three(self.goodput)} req/s",
+        ]
+        rows = [
+            [name, *map(three, spread)]
+            for name, spread in (("TTFT, ms", self.ttft), ("TPOT, ms", self.tpot))
+        ]
+        return "\n".join(facts) + "\n\n" + aligned([["", *Spread._fields], *rows])
+
+    def __str__(self) -> str:
+        return self.table
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return math.fsum(found) / len(found)
+
+
+def replay(
+    service: Service, requests: Iterable[Request], concurrency: int | None = None
+) -> Replay:
+    """What `requests`, in order of arrival, take in the workers of a service: an event
+    simulation of its engine's loop, with the step times of the plan.
+
+    A request goes to the attention group with the fewest in flight. With a `concurrency` so
+    many requests are in flight, and arrivals count for nothing. Raises `ShardoptError`
+    where a worker has no room for a request.
+    """
+    _check_kind(Service, "service", service)
+    taken = [_checked_request(Request(*request), Request._fields) for request in requests]
+    if not taken or len(taken) > _MOST_ROWS:
+        raise WrongValue(f"{len(taken)} requests, expected 1 to {_MOST_ROWS}")
+    if any(a.arrival_s > b.arrival_s for a, b in zip(taken, taken[1:])):
+        raise WrongValue("the requests are not in order of arrival, expected them sorted")
+    if concurrency is not None and not 1 <= real(concurrency) <= len(taken):
+        raise WrongValue(
+            f"'concurrency' is {shown(concurrency)}, expected a number from 1 to the "
+            f"{len(taken)} requests"
+        )
+    settings = {
+        **asked_of_service(service.problem),
+        "engine": service.engine,
+        "roles": {role.name: given_role(role) for role in service.roles},
+        "prefill_elsewhere": service.prefill_elsewhere,
+    }
+    times = _checked(
+        service.problem.handle.replay_service, settings, taken, float(concurrency or 0)
+    )
+    begins = min(arrival for arrival, _, _ in times)
+    return Replay(
+        service,
+        taken,
+        [1e3 * (first - arrival) for arrival, first, _ in times],
+        [1e3 * (end - first) / one.osl for one, (_, first, end) in zip(taken, times)],
+        max(end for _, _, end in times) - begins,
+    )
+

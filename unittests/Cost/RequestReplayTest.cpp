@@ -1,0 +1,204 @@
+//===- RequestReplayTest.cpp - Laws of requests served one by one ---------===//
+//
+// Part of shardopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardopt/Cost/Serving/RequestReplay.h"
+#include "ServingWorkers.h"
+
+#include <cmath>
+#include <memory>
+#include <random>
+
+using namespace shardopt;
+using namespace shardopt::cost;
+using namespace shardopt::cost::test;
+
+namespace {
+
+constexpr double input = 2000, output = 200;
+
+/// Workers of each engine: dense, dense with groups, and with experts.
+class Workers {
+public:
+  Workers() {
+    for (const char *name : engines)
+      for (const auto &[config, degrees] :
+           {std::pair(llama70B(), Degrees(8, 1, 1, 1)),
+            std::pair(qwen3Moe235B(), Degrees(4, 1, 2, 1)),
+            std::pair(deepSeekV3(), experts(2, 4, 8))})
+        all.push_back(std::make_unique<Served>(config, name, degrees,
+                                               measured("h200_sxm")));
+  }
+  std::vector<std::unique_ptr<Served>> all;
+};
+
+/// Memory for `room` requests in each group.
+ServingWorker worker(const Served &served, double room) {
+  ServingWorker worker = served.worker();
+  for (const StageMemory &stage : served.steps.memory(input + output / 2))
+    worker.memoryBytes =
+        std::max(worker.memoryBytes, stage.weights + room * stage.cache);
+  return worker;
+}
+
+/// Without what only formulas have: bursts, and waits for other groups.
+ServingEngine plain(const Served &served) {
+  ServingEngine engine = served.engine;
+  engine.burstShare = engine.balanceSteps = 0;
+  engine.isOneBurst = false;
+  return engine;
+}
+
+std::vector<TracedRequest> equal(size_t count) {
+  return std::vector<TracedRequest>(count, {0, input, output, 0});
+}
+
+ServingLoad meanLoad() {
+  ServingLoad load;
+  load.inputTokens = input;
+  load.outputTokens = output;
+  return load;
+}
+
+double tpotMs(const ServedRequest &served, const TracedRequest &request) {
+  return 1e3 * (served.endS - served.firstTokenS) / request.outputTokens;
+}
+
+TEST(RequestReplay, OneRequestTakesWhatTheFormulasSay) {
+  const Workers workers;
+  for (const auto &served : workers.all) {
+    ServingEngine engine = plain(*served);
+    ServingWorker one = worker(*served, 4);
+    AggregatedLoop loop(one, engine, meanLoad());
+    ServingTimes times = loop.at(one.groups());
+    auto found = replayAggregated({one, 1}, engine, equal(1), {});
+    ASSERT_TRUE(found);
+    EXPECT_NEAR((*found)[0].ttftMs(), times.ttft.ms, 0.01 * times.ttft.ms);
+    EXPECT_NEAR(tpotMs((*found)[0], equal(1)[0]), times.tpot.ms,
+                0.01 * times.tpot.ms);
+    DisaggregatedLoop apart({one, 1}, {one, 1}, engine, meanLoad());
+    ServingTimes sent = apart.at(1);
+    auto far = replayDisaggregated({one, 1}, {one, 1}, engine, equal(1), {});
+    ASSERT_TRUE(far);
+    EXPECT_NEAR((*far)[0].ttftMs(), sent.ttft.ms, 0.01 * sent.ttft.ms);
+    EXPECT_NEAR(tpotMs((*far)[0], equal(1)[0]), sent.tpot.ms,
+                0.01 * sent.tpot.ms);
+  }
+}
+
+/// Requests a second between the first and the last quarter of those that end.
+double steadyRate(const std::vector<ServedRequest> &served) {
+  std::vector<double> ends;
+  for (const ServedRequest &one : served)
+    ends.push_back(one.endS);
+  std::sort(ends.begin(), ends.end());
+  size_t from = ends.size() / 4, to = ends.size() - from;
+  return double(to - from) / (ends[to] - ends[from]);
+}
+
+TEST(RequestReplay, AClosedLoopAttainsTheRateOfTheFormulas) {
+  const Workers workers;
+  for (const auto &served : workers.all)
+    for (double each : {4.0, 32.0}) {
+      ServingEngine engine = plain(*served);
+      ServingWorker one = worker(*served, 64);
+      double flying = each * one.groups() * 2;
+      ReplayTraits traits;
+      traits.concurrency = flying;
+      auto requests = equal(size_t(12 * flying));
+      AggregatedLoop loop(one, engine, meanLoad());
+      auto found = replayAggregated({one, 2}, engine, requests, traits);
+      ASSERT_TRUE(found);
+      double rate = 2 * loop.at(flying / 2).requestsPerS;
+      EXPECT_NEAR(steadyRate(*found) / rate, 1, 0.1) << each;
+      DisaggregatedLoop apart({one, 2}, {one, 2}, engine, meanLoad());
+      auto far =
+          replayDisaggregated({one, 2}, {one, 2}, engine, requests, traits);
+      ASSERT_TRUE(far);
+      EXPECT_NEAR(steadyRate(*far) / apart.at(flying).requestsPerS, 1, 0.1)
+          << each;
+    }
+}
+
+/// Arrivals and lengths at random, at a share of what formulas attain.
+std::vector<TracedRequest> drawn(std::mt19937 &random, size_t count,
+                                 double rate) {
+  std::exponential_distribution<double> gap(rate);
+  std::uniform_real_distribution<double> share(0.2, 1.8);
+  std::vector<TracedRequest> requests;
+  double now = 0;
+  for (size_t i = 0; i != count; ++i) {
+    now += gap(random);
+    TracedRequest one{now, std::round(input * share(random)),
+                      std::round(output * share(random)), 0};
+    if (random() % 4 == 0)
+      one.cachedTokens = std::floor(one.inputTokens / 2);
+    requests.push_back(one);
+  }
+  return requests;
+}
+
+TEST(RequestReplay, EachRequestTakesAtLeastItsTimeAlone) {
+  const Workers workers;
+  std::mt19937 random(7);
+  for (const auto &served : workers.all) {
+    ServingEngine engine = plain(*served);
+    ServingWorker one = worker(*served, 40);
+    AggregatedLoop loop(one, engine, meanLoad());
+    double rate = loop.at(8 * one.groups()).requestsPerS;
+    auto requests = drawn(random, 60, rate);
+    auto found = replayAggregated({one, 1}, engine, requests, {});
+    auto again = replayAggregated({one, 1}, engine, requests, {});
+    ASSERT_TRUE(found);
+    for (size_t i = 0; i != requests.size(); ++i) {
+      const ServedRequest &all = (*found)[i];
+      TracedRequest same = requests[i];
+      same.arrivalS = 0;
+      auto alone = replayAggregated({one, 1}, engine, {same}, {});
+      EXPECT_EQ(all.arrivalS, requests[i].arrivalS);
+      EXPECT_GE(all.ttftMs(), (*alone)[0].ttftMs() * (1 - 1e-6));
+      EXPECT_GE(tpotMs(all, same), tpotMs((*alone)[0], same) * (1 - 0.02));
+      EXPECT_EQ(all.endS, (*again)[i].endS);
+    }
+  }
+}
+
+TEST(RequestReplay, MoreWorkersServeNoLater) {
+  const Workers workers;
+  std::mt19937 random(11);
+  for (const auto &served : workers.all) {
+    ServingEngine engine = plain(*served);
+    ServingWorker one = worker(*served, 8);
+    AggregatedLoop loop(one, engine, meanLoad());
+    auto requests =
+        drawn(random, 80, 2 * loop.at(8 * one.groups()).requestsPerS);
+    double last = HUGE_VAL;
+    for (double count : {1.0, 2.0, 4.0, 8.0}) {
+      auto found = replayAggregated({one, count}, engine, requests, {});
+      ASSERT_TRUE(found);
+      double mean = 0;
+      for (const ServedRequest &each : *found)
+        mean += each.endS - each.arrivalS;
+      EXPECT_LE(mean, last * 1.001);
+      last = mean;
+    }
+  }
+}
+
+TEST(RequestReplay, ARequestWithoutRoomIsNamed) {
+  const Workers workers;
+  const Served &served = *workers.all.front();
+  auto requests = equal(3);
+  requests[1].inputTokens = 1e9;
+  auto found =
+      replayAggregated({worker(served, 4), 1}, plain(served), requests, {});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message,
+            "request 2 of 1000000000 tokens in and 200 out has no room for its "
+            "cache in a worker");
+}
+
+} // namespace
