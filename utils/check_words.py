@@ -36,10 +36,6 @@ def read_words(path):
             yield re.compile(pattern, re.IGNORECASE), instead, is_of_comments
 
 
-#: Summaries of fields whose names are older: a change there builds everything again.
-EXCEPTED = {"include/shardopt/Model/RequestFields.def"}
-
-
 def blank(match):
     """As many lines, without the text."""
     return "\n" * match.group(0).count("\n") + " "
@@ -115,8 +111,7 @@ def sources(root):
         ("include", "*.td"), ("include", "*.def"), ("include", "*.h"),
     ]:
         for file in sorted((root / folder).rglob(pattern)):
-            if str(file.relative_to(root)) not in EXCEPTED:
-                yield file, of_cpp, False
+            yield file, of_cpp, False
             yield file, of_cpp_comments, True
     for file in sorted((root / "python/shardopt").rglob("*.py")):
         yield file, of_python, False

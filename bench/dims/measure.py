@@ -9,7 +9,7 @@ import subprocess
 
 from .cells import find_config
 
-STYLES = ("megatron_classic", "megatron_slice", "megatron_sp")
+STYLES = ("megatron_tp", "megatron_tp_ep", "megatron_tp_sp")
 
 
 @dataclasses.dataclass(frozen=True)

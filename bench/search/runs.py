@@ -93,7 +93,7 @@ def _run_inside(job, module, paths, processes, files):
     trace = paths.scratch / "trace.jsonl"
     facts, finished = search(job, module, paths, processes, trace=trace, **files)
     with open(trace) as lines:
-        entries = [(entry["charged"], entry["best"]) for entry in map(json.loads, lines)]
+        entries = [(entry["budgeted_evaluations"], entry["best"]) for entry in map(json.loads, lines)]
     outcome = Outcome(
         scores.steps_of(entries),
         entries[-1][0] if entries else 0,

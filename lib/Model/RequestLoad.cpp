@@ -22,6 +22,9 @@ std::optional<RequestField> shardopt::parseRequestField(std::string_view name) {
   for (const RequestFieldInfo &info : requestFields)
     if (spelled == info.name)
       return info.field;
+  for (const auto &[former, field] : formerRequestNames)
+    if (spelled == former)
+      return field;
   return std::nullopt;
 }
 

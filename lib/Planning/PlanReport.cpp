@@ -60,13 +60,13 @@ void ReportWriter::write() {
   json.member("evaluations", int64_t(summary.search.evaluations));
   json.member("distinct_evaluations",
               int64_t(summary.search.distinctEvaluations));
-  json.member("hopeless_evaluations",
+  json.member("infeasible_evaluations",
               int64_t(summary.search.hopelessEvaluations));
   json.member("rejected_draws", int64_t(summary.search.rejected));
   for (const search::Count &count : summary.search.counts)
     json.member(count.name, int64_t(count.number));
   json.member("accounting", search::spell(summary.accounting));
-  json.member("charged", int64_t(summary.search.charged));
+  json.member("budgeted_evaluations", int64_t(summary.search.charged));
   json.member("resumed_evaluations", int64_t(summary.resumedEvaluations));
   json.member("wall_s", summary.wallSeconds);
   json.member("stopped",
@@ -129,9 +129,9 @@ void ReportWriter::writePlan(const search::Plan &plan) {
   if (degrees.dp != degrees.ep)
     json.member("etp", StageGrid(degrees).etp());
   if (int64_t available = scenario.costs().limits().available) {
-    int64_t replicas = cost::replicasOn(available, degrees.devices());
-    json.member("replicas", replicas)
-        .member("idle_devices", available - replicas * degrees.devices());
+    int64_t workers = cost::replicasOn(available, degrees.devices());
+    json.member("workers", workers)
+        .member("idle_devices", available - workers * degrees.devices());
   }
   writeMetrics(json, plan.evaluation, scenario.latencyKey());
 }
@@ -220,8 +220,8 @@ void ReportWriter::writeBreakdown(const cost::Breakdown &breakdown) {
 }
 
 void ReportWriter::writeBaselines() {
-  static constexpr const char *names[] = {"megatron_classic", "megatron_slice",
-                                          "megatron_sp"};
+  static constexpr const char *names[] = {"megatron_tp", "megatron_tp_ep",
+                                          "megatron_tp_sp"};
   json.key("baselines").beginObject(json::Style::Block);
   for (size_t i = 0; i < summary.baselines.size(); ++i) {
     json.key(names[i]);

@@ -59,6 +59,15 @@ static ServiceRole decodeRoleOf(const WorkerLayout &layout, int64_t workers,
   return role;
 }
 
+std::array<double, std::size(cost::stepParts)> ServiceRole::stepUs() const {
+  std::array<double, std::size(cost::stepParts)> us = {};
+  auto terms = step.all();
+  std::transform(terms.begin(), terms.end(), us.begin(),
+                 [](double seconds) { return seconds * 1e6; });
+  us.back() = hostUs;
+  return us;
+}
+
 /// Completes `plan`, whose workers attain `rate`.
 static ServicePlan withRate(ServicePlan plan, double rate,
                             const ServiceGoal &goal) {

@@ -28,22 +28,15 @@ static void writeTime(json::Writer &json, const std::string &name,
   json.member(name + "_p99", time.p99);
 }
 
-/// Microseconds of a step by part, with what the host adds, and the name of the
-/// largest.
+/// Microseconds of a step by part, and the key of the largest.
 static void writeStep(json::Writer &json, const ServiceRole &role) {
-  const char *most = "launch";
-  double largest = role.hostUs;
+  auto us = role.stepUs();
   json.key("step_us").beginObject();
-  for (const auto &[part, seconds] : role.step.named()) {
-    json.member(part, seconds * 1e6);
-    if (seconds * 1e6 > largest) {
-      largest = seconds * 1e6;
-      most = part;
-    }
-  }
-  json.member("launch", role.hostUs);
+  for (size_t i = 0; i < us.size(); ++i)
+    json.member(cost::stepParts[i].key, us[i]);
   json.endObject();
-  json.member("dominating_term", most);
+  size_t most = std::max_element(us.begin(), us.end()) - us.begin();
+  json.member("dominating_term", cost::stepParts[most].key);
 }
 
 static void writeLayout(json::Writer &json, const ServiceRole &role,
@@ -96,15 +89,15 @@ static void writeRole(json::Writer &json, const char *name,
 }
 
 /// What the service is to attain, and attains.
-static void writeLimits(json::Writer &json, const ServicePlan &plan,
-                        const ServiceGoal &goal) {
+static void writeSlos(json::Writer &json, const ServicePlan &plan,
+                      const ServiceGoal &goal) {
   json.key("slos").beginArray(json::Style::Block);
-  auto write = [&](const char *name, const char *statistic, double limit,
+  auto write = [&](const char *name, const char *statistic, double target,
                    double attained, bool isMet) {
     json.beginObject();
     json.member("name", name);
     json.member("statistic", statistic);
-    json.member("limit", limit);
+    json.member("target", target);
     json.member("attained", attained);
     json.member("met", isMet);
     json.endObject();
@@ -142,7 +135,7 @@ static void writeMembers(json::Writer &json, const ServicePlan &plan,
   writeTime(json, "ttft_ms", plan.times.ttft);
   if (plan.prefill)
     json.member("kv_transfer_ms", plan.times.sentUs / 1e3);
-  writeLimits(json, plan, summary.goal);
+  writeSlos(json, plan, summary.goal);
   json.member("tokens_per_s_per_device", plan.tokensPerDevice);
   json.member("tokens_per_s_per_used_device",
               plan.tokensPerUsedDevice(summary.goal));
@@ -232,7 +225,7 @@ static void writeSize(json::Writer &json, const ServiceSummary &summary) {
   const ServicePlan *best = summary.best();
   json.key("size").beginObject();
   json.member("within_devices", summary.sizedWithin);
-  json.member("turned", summary.isTurned);
+  json.member("machines_swapped", summary.isTurned);
   json.key("devices");
   if (best)
     json.value(best->usedDevices());
@@ -314,8 +307,8 @@ static std::string sourceOf(const ServiceSummary &summary) {
 /// The best plan whose workers lie inside domains, where those of the plan do
 /// not.
 static void writeInDomains(json::Writer &json, const ServiceSummary &summary) {
-  json.key("in_domains").beginObject();
-  json.member("domain", summary.scenario->machine().domainSize);
+  json.key("inside_nvlink_domain").beginObject();
+  json.member("domain_devices", summary.scenario->machine().domainSize);
   writeOutcome(json, summary.inDomains ? &*summary.inDomains : nullptr);
   json.endObject();
 }
@@ -356,7 +349,7 @@ static void writeFree(json::Writer &json, const ServiceSummary &summary) {
 
 /// What was asked, of what.
 static void writeAsked(json::Writer &json, const ServiceSummary &summary) {
-  json.member("schema", 3);
+  json.member("schema", 4);
   json.member("model", summary.scenario->modelName());
   json.member("machine", summary.scenario->machine().name);
   json.member("engine", spell(summary.engine));

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace shardopt;
 using cost::threeDigits;
@@ -99,19 +100,14 @@ static void addLine(std::string &out, const std::string &name,
 }
 
 static std::string stepOf(const ServiceRole &role) {
-  std::vector<std::pair<std::string, double>> parts;
-  for (const auto &[name, seconds] : role.step.named())
-    parts.emplace_back(name == std::string("products") ? "GEMMs" : name,
-                       seconds * 1e6);
-  parts.emplace_back("CPU launch", role.hostUs);
-  double sum = 0;
-  for (const auto &[name, us] : parts)
-    sum += us;
+  auto us = role.stepUs();
+  double sum = std::accumulate(us.begin(), us.end(), 0.0);
   std::string shares;
-  for (const auto &[name, us] : parts)
-    if (us > 0)
-      shares += (shares.empty() ? "" : ", ") + name + " " +
-                std::to_string(std::llround(100 * us / sum));
+  for (size_t i = 0; i < us.size(); ++i)
+    if (us[i] > 0)
+      shares += (shares.empty() ? "" : ", ") +
+                std::string(cost::stepParts[i].label) + " " +
+                std::to_string(std::llround(100 * us[i] / sum));
   return shares;
 }
 

@@ -293,12 +293,10 @@ static std::string numbersOf(const ServingTimes &times) {
     text += "," + threeDigits(time.low) + "," + threeDigits(time.high);
   for (const ServingTime &time : {times.tpot, times.ttft})
     text += "," + threeDigits(time.p50) + "," + threeDigits(time.p90);
-  auto terms = times.step.named();
-  auto most = std::max_element(
-      terms.begin(), terms.end(),
-      [](const auto &a, const auto &b) { return a.second < b.second; });
-  return text + "," + most->first + "," +
-         threeDigits(most->second / times.step.sum());
+  auto terms = times.step.all();
+  auto most = std::max_element(terms.begin(), terms.end());
+  return text + "," + cost::stepParts[most - terms.begin()].key + "," +
+         threeDigits(*most / times.step.sum());
 }
 
 static std::string answer(Row &row, Inputs &inputs,

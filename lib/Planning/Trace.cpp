@@ -19,8 +19,8 @@ std::string shardopt::traceLine(const search::TraceEntry &entry,
   writeStrategy(writer, entry.strategy, scenario.opNames());
   writeMetrics(writer, entry.evaluation, scenario.latencyKey());
   writer.member("repeated", entry.repeated)
-      .member("hopeless", entry.hopeless)
-      .member("charged", int64_t(entry.charged))
+      .member("infeasible", entry.hopeless)
+      .member("budgeted_evaluations", int64_t(entry.charged))
       .member("rejected", int64_t(entry.rejected))
       .key("best");
   if (entry.best)

@@ -8,6 +8,8 @@ degree_table: list[tuple[str, bool, int | None, list[str]]]
 usual_engine: str
 runnable_loss: float
 requests: list[str]
+former_requests: dict[str, str]
+step_parts: dict[str, str]
 
 def fill_degrees(given: list[int | None], /) -> list[int]: ...
 def machines() -> list[str]: ...

@@ -275,7 +275,7 @@ def memory_of(plan: Plan) -> ServerMemory | None:
     budget = plan.problem.machine_parameters()["memory"]
     gb = budget["capacity_bytes"] * budget["usable_fraction"] / 1e9
     strategy, context = plan.strategy, plan.problem.model.context
-    cached = strategy.batch / strategy.replicas * context
+    cached = strategy.batch / strategy.dp_size * context
     return ServerMemory(weights, caches, gb, cached) if 0 < weights < gb else None
 
 
@@ -302,7 +302,7 @@ def fields_of(
     length = max_length_of(longest, request, [memory])
     if max_length is not None:
         length = checked_length(max_length, request, longest, [memory])
-    ranks = strategy.replicas if model.experts else 1
+    ranks = strategy.dp_size if model.experts else 1
     # An engine whose --tp-size spans them lays them out as one group.
     groups = (tp * ranks, pp, 1) if row["tp_spans_ranks"] else (tp, pp, ranks)
     return {
@@ -314,7 +314,7 @@ def fields_of(
             model.phase, strategy.batch,
         ),
         "tp": tp,
-        "dp": strategy.replicas,
+        "dp": strategy.dp_size,
         "ep": strategy.ep if model.experts else 1,
         "pp": pp,
         "cp": strategy.cp,
@@ -327,7 +327,7 @@ def fields_of(
         "devices": tp * pp * ranks,
         "devices_per_node": devices_per_node,
         "nodes": nodes_of(*groups, devices_per_node),
-        "rank_batch": math.ceil(strategy.batch / strategy.replicas),
+        "rank_batch": math.ceil(strategy.batch / strategy.dp_size),
         "stage_layers": stage_layers(plan),
         "longest": longest,
         "max_length": length,

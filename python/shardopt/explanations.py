@@ -176,7 +176,7 @@ def _values_of(service: Service) -> dict[str, Any]:
     problem = service.problem
     found: dict[str, Any] = {"mode": service.mode, "engine": service.engine}
     for slo in service.slos:
-        found[f"{slo.name} SLO, ms"] = f"{slo.target_ms:g} {slo.on}"
+        found[f"{slo.name} SLO, ms"] = f"{slo.target_ms:g} {slo.statistic}"
     found["machine"] = problem.machine_name
     found.update({name: getattr(problem, name) for name in ("isl", "osl")})
     found.update(service.metrics.to_dict())

@@ -23,9 +23,9 @@ Spec = dict[str, Any]
 MOST_REPLICAS, MOST_EVALUATIONS = 64, 300
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 BASELINES = {
-    "megatron_classic": "Megatron TP",
-    "megatron_slice": "TP + EP slicing",
-    "megatron_sp": "Megatron SP",
+    "megatron_tp": "Megatron TP",
+    "megatron_tp_ep": "TP + EP slicing",
+    "megatron_tp_sp": "Megatron SP",
 }
 LAYOUTS = {
     "R": "Replicate",
@@ -292,12 +292,12 @@ def devices(plan: Plan) -> Spec:
     a member of its tensor parallel group, in the colour of its node."""
     strategy = plan.strategy
     size = devices_per_node_of(plan.problem.machine_parameters())
-    shown = min(strategy.replicas, MOST_REPLICAS)
+    shown = min(strategy.dp_size, MOST_REPLICAS)
     values = []
     for stage in range(strategy.pp):
         for replica in range(shown):
             for member in range(strategy.tp):
-                rank = (stage * strategy.replicas + replica) * strategy.tp + member
+                rank = (stage * strategy.dp_size + replica) * strategy.tp + member
                 values.append(
                     {
                         "stage": stage,
@@ -307,8 +307,8 @@ def devices(plan: Plan) -> Spec:
                         "node": rank // size,
                     }
                 )
-    left = strategy.replicas - shown
-    more = f", the first {shown} of {strategy.replicas} data-parallel ranks" if left else ""
+    left = strategy.dp_size - shown
+    more = f", the first {shown} of {strategy.dp_size} data-parallel ranks" if left else ""
     names = ("device", "node", "stage", "replica", "member")
     where: Spec = {
         "x": {"field": "member", "type": "ordinal", "title": "tp rank",
@@ -375,7 +375,7 @@ def searched(plan: Plan) -> Search:
     report = plan.report
     has_own = report["searcher"] not in (None, "exact")
     name = report["searcher"] if has_own else "annealing"
-    budget = min(report["charged"], MOST_EVALUATIONS) if has_own else MOST_EVALUATIONS
+    budget = min(report["budgeted_evaluations"], MOST_EVALUATIONS) if has_own else MOST_EVALUATIONS
     search = Search(plan.problem, name, seed=report["seed"] or 0, budget=max(1, budget))
     while not search.done:
         trials = search.ask(1)

@@ -221,7 +221,7 @@ def _as_sized(problem: Problem, report: Mapping[str, Any]) -> Problem:
     changes: dict[str, Any] = {"devices": report["devices"], "max_devices": None}
     if problem.prefill_machine is not None:
         changes["prefill_devices"] = report["prefill_devices"]
-        if report["size"]["turned"]:
+        if report["size"]["machines_swapped"]:
             changes.update(
                 machine=problem.prefill_machine, prefill_machine=problem.machine_name,
                 price=problem.prefill_price, prefill_price=problem.price,

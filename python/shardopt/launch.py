@@ -90,5 +90,5 @@ class Launch:
 
 
 def copies_of(plan: Plan) -> int:
-    """How many copies of a plan are at work on the available devices."""
-    return _whole("replicas", plan.report["best"].get("replicas", 1), least=1)
+    """Workers of a plan on the available devices."""
+    return _whole("workers", plan.report["best"].get("workers", 1), least=1)

@@ -9,8 +9,9 @@ import re
 from pathlib import Path
 from typing import Any, Iterable, Mapping
 
-from .border import check_text, list_known, parse_json, read_text, shown, write_whole
+from .border import check_text, list_known, parse_json, read_text, reading, shown, write_whole
 from .errors import ShardoptError, WrongPlan
+from .former_names import current_keys
 from .models import model_of_text, parameters_for, parameters_of
 from .problem import ASKED, Problem, read_limits
 
@@ -68,7 +69,8 @@ def read_plan_file(path: Path) -> dict[str, Any]:
     for key in ("problem", "machine", own, "model"):
         if not isinstance(values.get(key), dict):
             raise WrongPlan(f"'{path}': /{key}: missing, expected an object")
-    return values
+    with reading(f"'{path}'"):
+        return current_keys(values)
 
 
 #: Simulators that are programs of whoever wrote the file.

@@ -25,6 +25,7 @@ from .checks import (
 )
 from .degrees import table
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
+from .former_names import accepts_former_names
 from .models import Decode, Model, model_of_text, parameters_for
 
 #: Milliseconds of a limit of a service at most: none.
@@ -42,6 +43,7 @@ _OF_SERVICES = (
 Pins = Mapping[str, "int | str | Sequence[int]"]
 
 
+@accepts_former_names
 @dataclass(frozen=True)
 class Problem:
     """A model on a machine under limits: all that a plan depends on.
@@ -84,8 +86,8 @@ class Problem:
     rate: float | None = None
     draft_tokens: "int | Sequence[int] | None" = None
     accepted_tokens: "float | Sequence[float] | None" = None
-    prefix_hit: float | None = None
-    expert_skew: float | None = None
+    prefix_cache_hit_rate: float | None = None
+    expert_imbalance: float | None = None
     mode: str | None = None
     prefill_machine: str | None = None
     prefill_devices: int | None = None

@@ -12,14 +12,14 @@ from .border import real, shown
 from .checks import _checked, _whole
 from .degrees import table, unsaid
 from .errors import WrongPlan
+from .former_names import former
 from .plans import Strategy
 from .problem import Problem
 
 #: Names of roles: a service is one `SERVE`, or `PREFILL` and `DECODE`.
 SERVE, PREFILL, DECODE = "serve", "prefill", "decode"
 MODES = ("aggregated", "disaggregated")
-#: Names of roles, and what reports of version 1 called them.
-_ROWS = {SERVE: "replicas", PREFILL: "readers", DECODE: "decoders"}
+ROLES = (SERVE, PREFILL, DECODE)
 PERCENTILES = (50, 90, 99)
 
 
@@ -57,8 +57,11 @@ class Slo:
     def met(self) -> bool:
         return self.attained_ms <= self.target_ms * (1 + 1e-9)
 
+    on = former("on", "statistic")
+
     @property
-    def on(self) -> str:
+    def statistic(self) -> str:
+        """"mean", or "p90"."""
         return f"p{self.percentile}" if self.percentile else "mean"
 
     @property
@@ -72,10 +75,10 @@ class Slo:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "slo": self.name,
-            "on": self.on,
-            "target_ms": "inf" if math.isinf(self.target_ms) else self.target_ms,
-            "attained_ms": self.attained_ms,
+            "name": f"{self.name.lower()}_ms",
+            "statistic": self.statistic,
+            "target": "inf" if math.isinf(self.target_ms) else self.target_ms,
+            "attained": self.attained_ms,
             "met": self.met,
             "above": list(self.above),
         }
@@ -181,8 +184,7 @@ def roles_of(
 ) -> tuple[Role, ...]:
     """The roles of a mode of a report, which may come from a file."""
     total = real(found.get("concurrency"))
-    rows = {name: found.get(name, found.get(key)) for name, key in _ROWS.items()}
-    named = {name: row for name, row in rows.items() if isinstance(row, dict)}
+    named = {name: found[name] for name in ROLES if isinstance(found.get(name), dict)}
     if list(named) not in ([SERVE], [PREFILL, DECODE]) or not 0 < total < 2**31:
         raise WrongPlan(
             f"the service of mode {shown(report.get('mode'))} has no 'serve', or no "
@@ -203,7 +205,7 @@ def _role_of(
         return _whole(f"service/{name}/{key}", row.get(key, default), least=1)
 
     dp = count("dp")
-    workers = count("workers" if "workers" in row else "count")
+    workers = count("workers")
     usual = 1 if name == PREFILL else found["concurrency"] / workers
     share = real(row.get("in_flight_each", usual))
     # Of version 1: sequences of an attention group.

@@ -12,8 +12,6 @@ from .tables import counted
 if TYPE_CHECKING:
     from .services import Role, Service, Slo
 
-#: The planner's parts of a step, in the words of users.
-PARTS = {"products": "GEMMs", "launch": "CPU launch overhead"}
 Rows = Sequence[Sequence[str]]
 
 
@@ -28,8 +26,9 @@ def number(value: float) -> str:
     return f"{value:.15g}"
 
 
-def part_of(name: str) -> str:
-    return PARTS.get(name, name)
+def part_of(key: str) -> str:
+    """The name of a part of a step, as the planner's own tables have it."""
+    return str(native().step_parts.get(key, key))
 
 
 def aligned(rows: Rows, indent: str = "  ") -> str:
@@ -83,7 +82,7 @@ def role_rows(service: Service) -> list[list[str]]:
         degrees = grid_of(strategy).values()
         memory = [three(role.memory[part]) if part in role.memory else "-"
                   for part in ("weights", "kv_cache", "capacity")]
-        is_spread = service.problem.model.experts and strategy.tp * strategy.replicas > 1
+        is_spread = service.problem.model.experts and strategy.tp * strategy.dp_size > 1
         dispatch = "all-gather" if strategy.exchange == "gather" else "all-to-all"
         return [role.name, str(role.workers), *map(str, degrees), str(role.gpus),
                 three(role.in_flight), *memory, dispatch if is_spread else "-",
@@ -112,7 +111,7 @@ def slo_rows(service: Service) -> list[list[str]]:
         return [
             f"{slo.name}, ms",
             "none" if math.isinf(slo.target_ms) else number(slo.target_ms),
-            slo.on, three(slo.attained_ms),
+            slo.statistic, three(slo.attained_ms),
             three(times.mean), three(times.p50), three(times.p90), three(times.p99),
             f"{three(times.low)} - {three(times.high)}", verdict,
         ]
@@ -146,10 +145,10 @@ def step_shares(service: Service) -> list[tuple[str, float, float]]:
 
 def in_domains(service: Service) -> str:
     """Where workers span NVLink domains, what workers inside one would reach."""
-    found = service.report.get("in_domains")
+    found = service.report.get("inside_nvlink_domain")
     if not found:
         return ""
-    where = f"workers inside a domain of {found['domain']} GPUs"
+    where = f"workers inside a domain of {found['domain_devices']} GPUs"
     if found["mode"] is None:
         return f"{where} do not meet the SLOs"
     own = found["tokens_per_s_per_device"]

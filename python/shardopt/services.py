@@ -140,7 +140,7 @@ class Service:
     @property
     def kv_transfer_ms(self) -> float | None:
         """Of TTFT, the transfer of a cache between workers."""
-        sent = self.found.get("kv_transfer_ms", self.found.get("cache_sent_ms"))
+        sent = self.found.get("kv_transfer_ms")
         return None if sent is None else float(sent)
 
     @property
@@ -215,7 +215,7 @@ class Service:
             alone = alone.replace(machine=problem.prefill_machine)
         strategy = role.strategy
         if phase == PREFILL:
-            strategy = dataclasses.replace(strategy, batch=strategy.replicas * strategy.pp)
+            strategy = dataclasses.replace(strategy, batch=strategy.dp_size * strategy.pp)
         return given(alone, strategy)
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 #: By name, in the order in which they are listed: what `--set NAME=VALUE` changes.
 TEXTS = {
-    "model": "config.json, a folder with one, a Hub id, a module (.mlir), or a plan file",
+    "model": "config.json, a folder with one, a Hub id, a name, a module (.mlir), or a plan file",
     "machine": "machine name or JSON file (default: h100_sxm)",
     "devices": "available GPUs; throughput is per available GPU",
     "max_devices": "maximum GPUs per plan",
@@ -23,8 +23,8 @@ TEXTS = {
     "rate": "request rate in req/s",
     "draft_tokens": "speculative tokens per step, a number or a list",
     "accepted_tokens": "mean accepted speculative tokens per step, a number or a list",
-    "prefix_hit": "prefix-cache hit rate, from 0 to 0.999",
-    "expert_skew": "expert imbalance: load of the fullest EP rank over the mean, minus 1",
+    "prefix_cache_hit_rate": "prefix-cache hit rate, from 0 to 0.999",
+    "expert_imbalance": "expert imbalance: load of the fullest EP rank over the mean, minus 1",
     "mode": "best (default), aggregated or disaggregated",
     "prefill_machine": "machine of prefill workers, name or JSON file",
     "prefill_devices": "GPUs of the prefill machine, in addition to devices",

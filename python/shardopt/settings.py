@@ -68,6 +68,7 @@ def merged(
             values["pins"][path[len("pins.") :]] = parse_value(text)
         else:
             values[path] = parse_value(text)
+    values = current_settings(values)
     for name in values:
         if name not in KEYS:
             raise UnknownName(f"unknown setting '{name}'; " + list_known(name, KEYS, len(KEYS)))

@@ -24,7 +24,7 @@ def _fewer_stages(stages: tuple[int, ...]) -> tuple[int, ...]:
 def _widths(config: dict[str, Any], strategy: Strategy) -> None:
     """Small sizes. What a degree divided it divides still; heads and experts
     keep their number, which is what rules are about."""
-    tp, all_of_a_stage = strategy.tp, strategy.tp * strategy.replicas
+    tp, all_of_a_stage = strategy.tp, strategy.tp * strategy.dp_size
     head = max(8, 2 * tp)
     most = {
         "hidden_size": max(16, 4 * tp),
@@ -81,7 +81,7 @@ def _smaller(
             counts.append((count, ()))
             count *= 2
     counts.append((whole, strategy.stages))
-    batch = _ROWS * strategy.pp * strategy.replicas
+    batch = _ROWS * strategy.pp * strategy.dp_size
     for count, stages in counts:
         small = json.loads(json.dumps(config))
         _widths(small, strategy)

@@ -10,6 +10,7 @@ from .border import list_known, shown
 from .checks import _whole
 from .degrees import filled, table, unsaid
 from .errors import ShardoptError, UnknownName, WrongValue
+from .former_names import former
 from .problem import dim_of
 from .tables import counted
 
@@ -45,9 +46,11 @@ class _OfTable:
         found["dims"] = dict(self.dims)
         return found
 
+    replicas = former("replicas", "dp_size")
+
     @property
-    def replicas(self) -> int:
-        """Groups of devices that share the sequences: dp, or ep without it."""
+    def dp_size(self) -> int:
+        """Data-parallel ranks of all but the experts: dp, or ep without it."""
         return int(self.degrees()["dp"])
 
     @property

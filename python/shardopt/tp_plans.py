@@ -217,9 +217,9 @@ def parallel_plan(plan: Plan) -> dict[str, Any]:
     modules = _family(model)
     why: list[str] = []
     styles = _styles(plan, why)
-    if model.experts and strategy.replicas > 1:
+    if model.experts and strategy.dp_size > 1:
         why.append(
-            f"dp is {strategy.replicas}, and transformers shards all weights over ranks that "
+            f"dp is {strategy.dp_size}, and transformers shards all weights over ranks that "
             "share experts"
         )
     if model.experts % strategy.ep:
@@ -348,7 +348,7 @@ def launch(plan: Plan, version: str, folder: str) -> Launch:
     strategy, model = plan.strategy, plan.problem.model
     length = "1" if model.phase == "decode" else str(model.context)
     # Stages take turns: of a batch, a micro-batch at a time.
-    sequences = max(1, strategy.batch // strategy.replicas)
+    sequences = max(1, strategy.batch // strategy.dp_size)
     batch = str(max(1, sequences // min(strategy.pp, sequences)))
     processes = strategy.tp * strategy.pp
     args = ("torchrun", f"--nproc-per-node={processes}", "load.py", folder, batch, length)
@@ -360,6 +360,6 @@ def launch(plan: Plan, version: str, folder: str) -> Launch:
         {},
         {"load.py": _SCRIPT, "tp_plan.json": json.dumps(config, indent=1) + "\n"},
         args,
-        copies * strategy.replicas,
+        copies * strategy.dp_size,
         1,
     )

@@ -552,6 +552,14 @@ PYBIND11_MODULE(_shardopt, module) {
   module.attr("usual_engine") = spell(usualEngine);
   module.attr("runnable_loss") = runnableLoss;
   module.attr("requests") = requestFieldNames();
+  py::dict former;
+  for (const auto &[name, field] : formerRequestNames)
+    former[name] = spell(field);
+  module.attr("former_requests") = former;
+  py::dict parts;
+  for (const cost::StepPart &part : cost::stepParts)
+    parts[part.key] = part.label;
+  module.attr("step_parts") = parts;
   module.def("machines", &knownMachines);
   module.def("constants_of", &constantsOf);
   module.def(

@@ -487,7 +487,7 @@ class PlanTest(unittest.TestCase):
         for role, planned in zip(made.roles, plan.roles):
             strategy = planned.strategy
             self.assertEqual((role.workers, role.tp, role.ranks, role.ep),
-                             (planned.workers, strategy.tp, strategy.replicas, strategy.ep))
+                             (planned.workers, strategy.tp, strategy.dp_size, strategy.ep))
         metrics = plan.metrics
         self.assertEqual(sum(role.workers * role.devices for role in made.roles), metrics.gpus)
         decode = made.roles[1]
@@ -531,7 +531,7 @@ class PlanTest(unittest.TestCase):
         plan = self.plan()
         made = d.deployment_of(plan)
         self.assertEqual(sum(role.workers * role.devices for role in made.roles),
-                         plan.strategy.devices * plan.report["best"].get("replicas", 1))
+                         plan.strategy.devices * plan.report["best"].get("workers", 1))
         alone = shlex.split(so.export(plan, "vllm").command)
         served = made.command(made.roles[0], 0).args
         self.assertLessEqual(set(alone), set(served))

@@ -363,13 +363,13 @@ class JudgeTest(unittest.TestCase):
                 self.assertEqual(found.findings[:-1], ())
                 self.assertIn("the batch is not said", found.findings[-1])
                 strategy = found.plan.strategy
-                self.assertEqual((strategy.tp, strategy.replicas), degrees)
+                self.assertEqual((strategy.tp, strategy.dp_size), degrees)
         found = self.judged("vllm serve x -tp 4 -dp 2")
         self.assertIn("tp 4, dp 2, pp 1", str(found))
         found = self.judged("python -m sglang.launch_server --tp 8 --dp 8 --ep 8 "
                             "--enable-dp-attention --max-running-requests 64", QWEN)
         self.assertEqual(found.findings, ())
-        self.assertEqual((found.plan.strategy.tp, found.plan.strategy.replicas), (1, 8))
+        self.assertEqual((found.plan.strategy.tp, found.plan.strategy.dp_size), (1, 8))
         self.assertEqual(found.plan.strategy.batch, 64)
 
     def test_more_devices_than_a_node_are_said(self):

@@ -277,7 +277,7 @@ class PlanTest(unittest.TestCase):
             ({"isl": 8, "osl": 8, "rate": 8, "concurrency": 8}, "expected one of them"),
             ({"isl": 8.5, "osl": 8}, "'isl' is 8.5, expected a whole number"),
             ({"isl": "8", "osl": 8}, "'isl' is '8', expected a number"),
-            ({"isl": 8, "osl": 8, "prefix_hit": 1}, "expected a number from 0 to 0.999"),
+            ({"isl": 8, "osl": 8, "prefix_cache_hit_rate": 1}, "expected a number from 0 to 0.999"),
             ({"isl": 8, "osl": 8, "accepted_tokens": 2}, "'draft_tokens' is missing"),
             ({"mode": "best"}, "'mode' is of a service"),
             ({"prefill_machine": "h100_sxm"}, "'prefill_machine' is of a service"),

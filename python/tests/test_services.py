@@ -145,7 +145,7 @@ class ServiceTest(FolderTest):
         self.assertIsInstance(service, so.Service)
         self.assertTrue(service.proved)
         for slo, target in zip(service.slos, (30, 1000)):
-            self.assertEqual((slo.on, slo.target_ms, slo.met), ("mean", target, True))
+            self.assertEqual((slo.statistic, slo.target_ms, slo.met), ("mean", target, True))
             self.assertLessEqual(slo.attained.p50, slo.attained.p90)
         metrics = service.metrics
         self.assertAlmostEqual(metrics.tokens_per_s_per_user, 1e3 / metrics.tpot_ms)
@@ -161,14 +161,14 @@ class ServiceTest(FolderTest):
         calm = so.plan(problem.replace(rate=metrics.requests_per_s / 4))
         self.assertLess(calm.metrics.gpus, metrics.gpus)
         # What a cache has is not prefilled, and drafts make tokens.
-        for found in ({"prefix_hit": 0.6}, {"draft_tokens": 2, "accepted_tokens": 1.5}):
+        for found in ({"prefix_cache_hit_rate": 0.6}, {"draft_tokens": 2, "accepted_tokens": 1.5}):
             richer = so.plan(problem.replace(**found)).metrics
             self.assertGreater(richer.tokens_per_s_per_gpu, metrics.tokens_per_s_per_gpu)
 
     def test_an_slo_on_a_percentile(self):
         service = so.plan(llama(ttft_percentile=50))
         slo = service.slos[1]
-        self.assertEqual((slo.on, slo.attained_ms), ("p50", slo.attained.p50))
+        self.assertEqual((slo.statistic, slo.attained_ms), ("p50", slo.attained.p50))
         self.assertTrue(slo.met and slo.above)
         self.assertIn(f"met, {' and '.join(slo.above)} above it", service.table)
         free = so.plan(llama().replace(tpot_ms=math.inf))
@@ -313,7 +313,7 @@ class ServiceTest(FolderTest):
         asked = so.Problem(model, "h200_sxm", devices=16, isl=1000, osl=4000, tpot_ms=30)
         service = so.plan(asked)
         widest = max(role.gpus_each for role in service.roles)
-        found = service.report.get("in_domains")
+        found = service.report.get("inside_nvlink_domain")
         self.assertEqual(widest > 8, found is not None)
         self.assertIsNotNone(found)
         self.assertLessEqual(
@@ -479,7 +479,7 @@ class LawTest(FolderTest):
         for slo in service.slos:
             values = {"attained": slo.attained_ms, **slo.attained._asdict()}
             found.update({f"{slo.name} {name}": three(value) for name, value in values.items()})
-            found[f"{slo.name} on"] = slo.on
+            found[f"{slo.name} on"] = slo.statistic
             found[f"{slo.name} target"] = f"{slo.target_ms:g}"
         return found
 
@@ -729,7 +729,7 @@ class FreeTest(FolderTest):
             so.plan(self.qwen(devices=14, tpot_ms=20, engine=name)) for name in (None, "none")
         )
         self.assertEqual(plan.engine, "none")
-        self.assertEqual(plan.report["in_domains"], free.report["in_domains"])
+        self.assertEqual(plan.report["inside_nvlink_domain"], free.report["inside_nvlink_domain"])
 
 
 

@@ -8,25 +8,27 @@
 #include "RequestOptions.h"
 
 #include <algorithm>
+#include <set>
 
 using namespace shardopt;
 
 /// "tpot-ms". Options keep no copy of their names, so that these stay.
-static const std::string &optionName(RequestField field) {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = requestFieldNames();
-    for (std::string &name : all)
-      std::replace(name.begin(), name.end(), '_', '-');
-    return all;
-  }();
-  return names[size_t(field)];
+static llvm::StringRef optionName(std::string name) {
+  static std::set<std::string> names;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return *names.insert(std::move(name)).first;
 }
 
 tool::RequestOptions::RequestOptions(llvm::cl::OptionCategory &category) {
   for (const RequestFieldInfo &info : requestFields)
     options.push_back(std::make_unique<llvm::cl::opt<std::string>>(
-        llvm::StringRef(optionName(info.field)), llvm::cl::cat(category),
+        optionName(info.name), llvm::cl::cat(category),
         llvm::cl::desc(info.summary), llvm::cl::value_desc("number")));
+  for (const auto &[former, field] : formerRequestNames)
+    aliases.push_back(std::make_unique<llvm::cl::alias>(
+        optionName(former), llvm::cl::cat(category), llvm::cl::Hidden,
+        llvm::cl::desc("Former name"),
+        llvm::cl::aliasopt(*options[size_t(field)])));
 }
 
 ErrorOr<RequestLoad>

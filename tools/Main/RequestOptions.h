@@ -31,6 +31,8 @@ public:
 
 private:
   std::vector<std::unique_ptr<llvm::cl::opt<std::string>>> options;
+  /// Former names of options.
+  std::vector<std::unique_ptr<llvm::cl::alias>> aliases;
 };
 
 } // namespace shardopt::tool

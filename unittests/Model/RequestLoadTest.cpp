@@ -31,10 +31,18 @@ std::string errorOf(std::vector<std::pair<Field, double>> values) {
 
 TEST(RequestLoad, NamesAreReadWithEitherLine) {
   EXPECT_EQ(parseRequestField("tpot_ms"), Field::TpotMs);
-  EXPECT_EQ(parseRequestField("prefix-hit"), Field::PrefixHit);
+  EXPECT_EQ(parseRequestField("prefix-cache-hit-rate"),
+            Field::PrefixCacheHitRate);
   EXPECT_EQ(parseRequestField("x"), std::nullopt);
   for (const RequestFieldInfo &info : requestFields)
     EXPECT_EQ(parseRequestField(info.name), info.field);
+}
+
+TEST(RequestLoad, FormerNamesAreReadAndNotWritten) {
+  for (const auto &[former, field] : formerRequestNames) {
+    EXPECT_EQ(parseRequestField(former), field);
+    EXPECT_STRNE(spell(field), former);
+  }
 }
 
 TEST(RequestLoad, NumbersAreWrittenAsShortAsTheyRead) {
@@ -48,8 +56,10 @@ TEST(RequestLoad, LimitsNeedNoRequests) {
   EXPECT_EQ(errorOf({}), "");
   EXPECT_EQ(errorOf({{Field::TpotMs, 30}, {Field::TtftMs, 1000}}), "");
   EXPECT_FALSE(loadOf({{Field::TpotMs, 30}}).hasRequests());
-  EXPECT_EQ(errorOf({{Field::Isl, 1}, {Field::Osl, 1}, {Field::PrefixHit, 0}}),
-            "");
+  EXPECT_EQ(
+      errorOf(
+          {{Field::Isl, 1}, {Field::Osl, 1}, {Field::PrefixCacheHitRate, 0}}),
+      "");
 }
 
 TEST(RequestLoad, WhatIsSaidReplacesTheRest) {
@@ -77,8 +87,10 @@ TEST(RequestLoad, WhatCannotBe) {
             "'isl' is 0.5, expected a whole number from 1 to 2147483647");
   EXPECT_EQ(errorOf({{Field::TpotMs, 0}}),
             "'tpot_ms' is 0, expected a number above 0, and at most 1e+09");
-  EXPECT_EQ(errorOf({{Field::Isl, 1}, {Field::Osl, 1}, {Field::PrefixHit, 1}}),
-            "'prefix_hit' is 1, expected a number from 0 to 0.999");
+  EXPECT_EQ(
+      errorOf(
+          {{Field::Isl, 1}, {Field::Osl, 1}, {Field::PrefixCacheHitRate, 1}}),
+      "'prefix_cache_hit_rate' is 1, expected a number from 0 to 0.999");
   EXPECT_NE(errorOf({{Field::TtftMs, std::nan("")}}), "");
   EXPECT_NE(errorOf({{Field::Rate, INFINITY}}), "");
   // (C2)

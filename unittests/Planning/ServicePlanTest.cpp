@@ -267,7 +267,7 @@ TEST(ServicePlan, ReportsBothPlansAndWhatTheyAreMadeOf) {
        {"\"source\": \"extrapolated: model test", "\"aggregated\": {",
         "\"disaggregated\": {", "\"tpot_ms_p50\": ", "\"ttft_ms_p99\": ",
         "\"memory_gb\": {\"weights\": ", "\"certificate\": {\"optimal\": true",
-        "\"dominating_term\": \"products\"", "\"launch\": "})
+        "\"dominating_term\": \"gemms\"", "\"cpu_launch_overhead\": "})
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
   std::string table = serviceTable(*service);
   EXPECT_NE(table.find(", p90 "), std::string::npos) << table;

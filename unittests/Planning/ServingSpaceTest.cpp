@@ -424,7 +424,7 @@ TEST(ServingPlan, TellsBatchesAndEngines) {
                            "batches   b * pp", "engines   "})
     EXPECT_NE(table.find(text), std::string::npos) << table;
   for (const char *text :
-       {"\"replicas\": ", "\"idle_devices\": ", "\"batches\": \"b * pp",
+       {"\"workers\": ", "\"idle_devices\": ", "\"batches\": \"b * pp",
         "\"vllm\": ", "\"runs_plan\": "})
     EXPECT_NE(report.find(text), std::string::npos) << report;
 }

@@ -22,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace shardopt {
@@ -56,7 +57,13 @@ constexpr const RequestFieldInfo &infoOf(RequestField field) {
   return requestFields[size_t(field)];
 }
 constexpr const char *spell(RequestField field) { return infoOf(field).name; }
-/// The field called `name`, with '-' or '_'.
+
+/// Former names, which are read and never written.
+inline constexpr std::pair<const char *, RequestField> formerRequestNames[] = {
+    {"prefix_hit", RequestField::PrefixCacheHitRate},
+    {"expert_skew", RequestField::ExpertImbalance}};
+
+/// The field called `name`, now or formerly, with '-' or '_'.
 std::optional<RequestField> parseRequestField(std::string_view name);
 /// All names, in the order of the table.
 std::vector<std::string> requestFieldNames();

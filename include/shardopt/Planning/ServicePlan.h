@@ -21,6 +21,7 @@
 #include "shardopt/Planning/ServicePins.h"
 #include "shardopt/Support/Stop.h"
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -145,6 +146,8 @@ struct ServiceRole {
   /// Seconds of a step at this load, and what the engine adds, microseconds.
   cost::StepTerms step = {};
   double hostUs = 0;
+  /// Microseconds of the step by part, in the order of `cost::stepParts`.
+  std::array<double, std::size(cost::stepParts)> stepUs() const;
 
   int64_t devices() const { return workers * degrees.devices(); }
 };

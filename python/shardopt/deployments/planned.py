@@ -131,12 +131,12 @@ def _roles_of(
 
 def _role_of_phase(plan: Plan, devices_per_node: int | None) -> Role:
     strategy, model = plan.strategy, plan.problem.model
-    ranks = strategy.replicas if model.experts else 1
-    batch = strategy.batch * ranks // strategy.replicas
+    ranks = strategy.dp_size if model.experts else 1
+    batch = strategy.batch * ranks // strategy.dp_size
     machine = plan.problem.machine or plan.problem.machine_name
     return Role(
         SERVE,
-        workers=copies_of(plan) * (strategy.replicas // ranks),
+        workers=copies_of(plan) * (strategy.dp_size // ranks),
         tp=strategy.tp,
         in_flight=max(1, batch),
         ranks=ranks,
@@ -156,7 +156,7 @@ def _role_of_service(
 ) -> Role:
     strategy, problem = planned.strategy, service.problem
     experts = problem.model.experts
-    dp = strategy.replicas
+    dp = strategy.dp_size
     # Without experts, data parallel ranks are workers of their own.
     workers = planned.workers * (1 if experts else dp)
     ranks = dp if experts else 1

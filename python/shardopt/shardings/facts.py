@@ -231,7 +231,7 @@ def _notes(plan: Plan, said: Mapping[str, list[str]]) -> Iterator[str]:
             f"the mesh is one pipeline stage of {strategy.pp}, which have "
             f"{stage_layers(plan)} layers: no sharding says where a layer is"
         )
-    if not plan.problem.model.experts and strategy.replicas > 1:
+    if not plan.problem.model.experts and strategy.dp_size > 1:
         yield "dp are replicas of a dense model: rows are sharded over it, and no weight is"
     if plan.problem.model.experts and strategy.ep > 1:
         yield (

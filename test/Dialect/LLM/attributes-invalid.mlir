@@ -94,7 +94,7 @@ func.func private @accepted() attributes {a = #llm.workload<phase = decode, cont
 // -----
 
 // (C1)
-// expected-error @+1 {{'prefix_hit' is -0.5, expected a number from 0 to 0.999}}
+// expected-error @+1 {{'prefix_cache_hit_rate' is -0.5, expected a number from 0 to 0.999}}
 func.func private @negative() attributes {a = #llm.workload<phase = decode, context = 1, isl = 1, osl = 1, prefix_hit = -0.5>}
 
 // -----

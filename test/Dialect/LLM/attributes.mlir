@@ -27,11 +27,11 @@ func.func private @workload() attributes {
 // What is said of requests is in the order of the table; -0.0 and 1.0e-7 are reals.
 // CHECK-LABEL: @requests
 // CHECK-SAME:    a = #llm.workload<phase = decode, context = 4608, isl = 4096, osl = 512, concurrency = 64, tpot_ms = 30, ttft_ms = 1000>
-// CHECK-SAME:    b = #llm.workload<phase = prefill, context = 100, isl = 100, osl = 1, rate = 0.25, draft_tokens = 3, accepted_tokens = 1.5, prefix_hit = 0, expert_skew = 0.3>
+// CHECK-SAME:    b = #llm.workload<phase = prefill, context = 100, isl = 100, osl = 1, rate = 0.25, draft_tokens = 3, accepted_tokens = 1.5, prefix_cache_hit_rate = 0, expert_imbalance = 0.3>
 // CHECK-SAME:    c = #llm.workload<phase = decode, context = 1, tpot_ms = 1.0e-07>
 func.func private @requests() attributes {
   a = #llm.workload<phase = decode, context = 4608, tpot_ms = 30.0, ttft_ms = 1000, osl = 512, isl = 4096, concurrency = 64>,
-  b = #llm.workload<phase = prefill, context = 100, isl = 100, osl = 1, rate = 0.25, draft_tokens = 3, accepted_tokens = 1.5, prefix_hit = -0.0, expert_skew = 0.3>,
+  b = #llm.workload<phase = prefill, context = 100, isl = 100, osl = 1, rate = 0.25, draft_tokens = 3, accepted_tokens = 1.5, prefix_cache_hit_rate = -0.0, expert_imbalance = 0.3>,
   c = #llm.workload<phase = decode, context = 1, tpot_ms = 1.0e-7>}
 
 // CHECK-LABEL: @service

@@ -34,6 +34,19 @@ struct StepMix {
   }
 };
 
+/// What takes time in a step, by its key in reports and its name in tables: the
+/// terms, and last what the engine adds.
+struct StepPart {
+  const char *key, *label;
+};
+inline constexpr StepPart stepParts[] = {
+    {"gemms", "GEMMs"},
+    {"attention", "attention"},
+    {"experts", "experts"},
+    {"collectives", "collectives"},
+    {"elementwise", "elementwise"},
+    {"cpu_launch_overhead", "CPU launch overhead"}};
+
 /// Seconds of a step by what takes them.
 struct StepTerms {
   double gemm = 0, attention = 0, elementwise = 0, experts = 0, collectives = 0;
@@ -42,13 +55,9 @@ struct StepTerms {
     return gemm + attention + elementwise + experts + collectives;
   }
   void add(const StepTerms &other, double times);
-  /// All of them, by the names that reports have.
-  std::array<std::pair<const char *, double>, 5> named() const {
-    return {{{"products", gemm},
-             {"attention", attention},
-             {"experts", experts},
-             {"collectives", collectives},
-             {"elementwise", elementwise}}};
+  /// All of them, in the order of `stepParts`.
+  std::array<double, std::size(stepParts) - 1> all() const {
+    return {gemm, attention, experts, collectives, elementwise};
   }
 };
 

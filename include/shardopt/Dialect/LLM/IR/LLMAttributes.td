@@ -102,13 +102,13 @@ def LLM_WorkloadAttr : LLM_Attr<"Workload", "workload"> {
 
     What follows is said of requests, for a service that is planned for them
     (`--llm-plan-serving`), each where it is known: `isl` and `osl`, tokens of a
-    prompt and of an answer; `concurrency`, requests in flight over all devices,
-    or `rate`, requests a second; `tpot_ms` and `ttft_ms`, limits on the time per
-    output token and to the first one, which a search takes too where its options
-    say none; `draft_tokens`, which a step verifies beside its own, and
-    `accepted_tokens`, how many of them are accepted in the mean; `prefix_hit`,
-    the share of a prompt that is found in a cache; `expert_skew`, by how much the
-    fullest group of experts exceeds the mean.
+    prompt and of its completion; `concurrency`, requests in flight over all
+    devices, or `rate`, requests per second; `tpot_ms` and `ttft_ms`, SLOs on the
+    time per output token and to the first one, which a search takes too where its
+    options say none; `draft_tokens`, speculative tokens that a step verifies, and
+    `accepted_tokens`, how many of them are accepted in the mean;
+    `prefix_cache_hit_rate`, the share of a prompt that the prefix cache holds;
+    `expert_imbalance`, the load of the fullest EP rank over the mean, minus 1.
 
     Constraints:
     - (C1) each is in its range

@@ -14,7 +14,7 @@ MAX_ASKED = 25
 def charged(kind, trace, number):
     """What the first `number` lines of `trace` charge."""
     if kind == "new":
-        return sum(not line["repeated"] and not line["hopeless"] for line in trace[:number])
+        return sum(not line["repeated"] and not line["infeasible"] for line in trace[:number])
     return number + (trace[number - 1]["rejected"] if kind == "draws" else 0)
 
 
@@ -33,19 +33,19 @@ def main():
     kind = args.accounting
     assert report["accounting"] == kind
     assert report["evaluations"] == len(trace)
-    assert report["hopeless_evaluations"] == sum(line["hopeless"] for line in trace)
+    assert report["infeasible_evaluations"] == sum(line["infeasible"] for line in trace)
     for i in range(0, len(trace), 50):
-        assert trace[i]["charged"] == charged(kind, trace, i + 1)
+        assert trace[i]["budgeted_evaluations"] == charged(kind, trace, i + 1)
     assert report["stopped"] == "budget"
     if kind == "new":
-        assert report["charged"] == trace[-1]["charged"] <= args.budget
-        assert report["charged"] == args.budget or len(trace) == MAX_ASKED * args.budget
+        assert report["budgeted_evaluations"] == trace[-1]["budgeted_evaluations"] <= args.budget
+        assert report["budgeted_evaluations"] == args.budget or len(trace) == MAX_ASKED * args.budget
     else:
-        assert report["charged"] == args.budget
-        assert trace[-1]["charged"] <= args.budget
+        assert report["budgeted_evaluations"] == args.budget
+        assert trace[-1]["budgeted_evaluations"] <= args.budget
     # Hopeless is what no dims make feasible.
     assert all(
-        line["reason"] in ("structural", "memory") for line in trace if line["hopeless"]
+        line["reason"] in ("structural", "memory") for line in trace if line["infeasible"]
     )
 
 

@@ -48,7 +48,7 @@ def main():
         strategy = best["strategy"]
         found = [
             best["throughput"] / report["baselines"][f"megatron_{name}"]["throughput"]
-            for name in ("classic", "slice", "sp")
+            for name in ("tp", "tp_ep", "tp_sp")
         ]
         print(size, context, best["throughput"], strategy, found)
         assert report["proved"] and report["gap"] == 0

@@ -46,10 +46,10 @@ def main():
     best = report["best"]
     check_plan(best)
     check_sums(best)
-    assert set(report["baselines"]) == {"megatron_classic", "megatron_slice", "megatron_sp"}
-    assert report["baselines"]["megatron_slice"] is None  # dense: it is classic
-    check_plan(report["baselines"]["megatron_classic"])
-    check_plan(report["baselines"]["megatron_sp"])
+    assert set(report["baselines"]) == {"megatron_tp", "megatron_tp_ep", "megatron_tp_sp"}
+    assert report["baselines"]["megatron_tp_ep"] is None  # dense: it is classic
+    check_plan(report["baselines"]["megatron_tp"])
+    check_plan(report["baselines"]["megatron_tp_sp"])
     assert report["gap"] == report["bound"] / best["throughput"] - 1
     assert report["gap"] >= 0 and report["proved"] == (report["gap"] == 0)
     assert report["wall_s"] >= 0 and report["next_feasible"] is None
