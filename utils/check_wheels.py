@@ -16,7 +16,6 @@ import tempfile
 import time
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 NAME = re.compile(r"-cp3(\d+)-(?P<abi>\w+)-manylinux_2_(?P<glibc>\d+)_(?P<machine>\w+)\.whl$")
 
 
@@ -53,8 +52,7 @@ def run_in_environment(python, wheel, folder):
     start = time.monotonic()
     run(f"{folder}/bin/pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", wheel)
     installed = time.monotonic()
-    config = ROOT / "examples/configs/llama-3.1-70b.json"
-    plan = run(f"{folder}/bin/shardopt", "plan", config, "--devices", "8", "--isl", "2000",
+    plan = run(f"{folder}/bin/shardopt", "plan", "llama-3.1-70b", "--devices", "8", "--isl", "2000",
                "--osl", "300")
     assert "tokens/s per GPU" in plan.stdout
     return installed - start, time.monotonic() - installed

@@ -81,6 +81,9 @@ add_dependencies(shardopt-python shardopt-manual)
 if(SKBUILD)
   install(TARGETS shardopt-python ShardOptResearchModule
     DESTINATION shardopt COMPONENT Python)
+  # Models that are planned by name.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/configs
+    DESTINATION shardopt COMPONENT Python FILES_MATCHING PATTERN "*.json")
   install(FILES ${manual} DESTINATION ${SKBUILD_DATA_DIR}/share/man/man1
     COMPONENT Python)
   install(FILES ${completion}

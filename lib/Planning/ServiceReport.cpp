@@ -285,11 +285,11 @@ static void writeShortage(json::Writer &json, const ServiceSummary &summary) {
 /// Which measured runs the numbers of the recommended plan come from, or what
 /// of it nobody compared.
 static std::string sourceOf(const ServiceSummary &summary) {
-  const std::string &family = summary.scenario->model().architecture;
-  std::string name = family.empty() ? summary.scenario->modelName() : family;
+  const cost::Model &model = summary.scenario->model();
+  const std::string &name = model.architecture;
   std::vector<std::string> why;
-  if (!cost::isMeasuredArchitecture(family))
-    why.push_back("model " + name);
+  if (!cost::isMeasured(name, model.rowBytes))
+    why.push_back("model " + summary.scenario->modelName());
   if (summary.mode == ServiceMode::Disaggregated)
     why.emplace_back("mode disaggregated");
   for (const auto &scenario : {summary.scenario, summary.prefillScenario})

@@ -163,7 +163,8 @@ ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
   if (!engine)
     return engine.error();
   engine->chunkTokens = summary.chunkTokens;
-  if (!cost::isMeasuredArchitecture(summary.scenario->model().architecture))
+  const cost::Model &model = summary.scenario->model();
+  if (!cost::isMeasured(model.architecture, model.rowBytes))
     engine->widenBands();
   Sides sides;
   sides.engine = *engine;

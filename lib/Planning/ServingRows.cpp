@@ -271,7 +271,7 @@ static ErrorOr<ServingTimes> serve(Row &row, const Run &run) {
 /// What nobody compared: the model, disaggregation, or the machine.
 static std::string trustIn(const Row &row, const Run &run) {
   std::string why;
-  if (!isMeasuredArchitecture(run.program.architecture))
+  if (!isMeasured(run.program.architecture, run.program.rowBytes))
     why += " model";
   if (row.text("mode") == "disagg")
     why += " mode";
@@ -318,7 +318,7 @@ static std::string answer(Row &row, Inputs &inputs,
     return "";
   apply(options, *engine);
   applyFlags(row, *engine);
-  if (!isMeasuredArchitecture(program->architecture))
+  if (!isMeasured(program->architecture, program->rowBytes))
     engine->widenBands();
   auto clock = EngineClock::create(*machine, *engine);
   if (!clock) {

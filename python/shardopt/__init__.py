@@ -106,6 +106,7 @@ _HOMES = {
     ),
     "simplicity": ("Simplified", "simplest"),
     # What methods of plans and services call.
+    "deployments": ("why_not_exported",),
     "heads": ("for_notebook",),
     "service_explanations": ("explain_service",),
     "service_figures": ("chart_of_service",),

@@ -10,10 +10,10 @@ from typing import Any, Sequence
 
 from ._native import native
 from .border import check_outputs
-from .deployments.planned import deployment_of
-from .errors import Inexpressible
+from .deployments import why_not_exported
 from .exits import EXHAUSTED, FEASIBLE
 from .heads import export_words
+from .problem import FREE
 from .services import Service
 from .shell import as_path, command_line
 from .tables import fitted
@@ -55,10 +55,10 @@ def _keep(plan: Any, args: argparse.Namespace) -> str:
 def _next(plan: Any, path: str) -> str:
     """What leads from a plan to a launch, for a shell."""
     words = export_words(plan, as_path(path))
-    if words and isinstance(plan, Service) and _why_not_launched(plan):
-        return "the same with another --engine, for a plan that export starts"
     if words:
         return command_line(words)
+    if isinstance(plan, Service) and plan.engine != FREE:
+        return "the same with another --engine, for a plan that export starts"
     if isinstance(plan, Service):
         usual = native().usual_engine
         return f"the same with --engine {usual}, for a plan that an engine runs"
@@ -67,13 +67,8 @@ def _next(plan: Any, path: str) -> str:
 
 def _why_not_launched(plan: Service) -> str:
     """Why no file starts a service whose layouts its engine runs; empty if one does."""
-    if not export_words(plan, "") or plan.interrupted:
-        return ""
-    try:
-        deployment_of(plan).check()
-    except Inexpressible as error:
-        return "; ".join(error.reasons)
-    return ""
+    is_known = plan.engine == FREE or plan.interrupted
+    return "" if is_known else why_not_exported(plan) or ""
 
 
 def _resume(args: argparse.Namespace) -> str:

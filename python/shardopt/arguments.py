@@ -22,17 +22,17 @@ search interrupted, 4 sharded and unsharded results differ"""
 #: Lines at the end of the help of a verb, and of the command.
 _EXAMPLES = {
     "": (
-        "shardopt plan config.json --machine h200_sxm --devices 8 --isl 4000 --osl 500",
-        "shardopt size config.json --machine h200_sxm --isl 4000 --osl 500 --requests-per-s 20",
+        "shardopt plan deepseek-v3 --machine h200_sxm --devices 8 --isl 4000 --osl 500",
+        "shardopt size deepseek-v3 --machine h200_sxm --isl 4000 --osl 500 --requests-per-s 20",
         "shardopt export plans/service.json --target shell --output-dir launch",
     ),
     "plan": (
-        "shardopt plan config.json --machine h200_sxm --devices 8 --isl 4000 --osl 500 \\",
+        "shardopt plan deepseek-v3 --machine h200_sxm --devices 8 --isl 4000 --osl 500 \\",
         "    --tpot 30 --ttft 2000@p90 --engine vllm --output-dir plans",
         "shardopt plan config.json --devices 8 --context 8192    # a decode step alone",
     ),
     "size": (
-        "shardopt size config.json --machine h200_sxm --isl 4000 --osl 500 \\",
+        "shardopt size deepseek-v3 --machine h200_sxm --isl 4000 --osl 500 \\",
         "    --requests-per-s 20 --ttft 2000@p99 --output-dir plans",
     ),
     "pareto": ("shardopt pareto config.json --devices 8 --isl 4000 --osl 500 --step 0.3",),
@@ -178,7 +178,7 @@ class _Engine(argparse.Action):
 
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "model", nargs="?", help="config.json, its folder, Hub id, module, or plan file"
+        "model", nargs="?", help="config.json, its folder, Hub id, name, module or plan file"
     )
     add = parser.add_argument_group("GPUs and engine").add_argument
     add("--machine", help="GPU type such as h200_sxm, or JSON file (default: h100_sxm)")

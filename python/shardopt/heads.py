@@ -23,6 +23,7 @@ from .service_tables import (
 )
 from .services import Service
 from .shell import command_line
+from .verbs import public
 
 #: Of the head alone, so that a notebook's own text keeps its look. On narrow screens a row
 #: of a table is a list of its cells, each with the name of its column.
@@ -92,7 +93,8 @@ def export_words(plan: "Plan | Service", file: str) -> list[str]:
     """The command that exports the plan in `file`; empty if no engine runs the plan."""
     words = ["shardopt", "export", file]
     if isinstance(plan, Service):
-        return [] if plan.engine == FREE else [*words, "--target", "shell", "-o", "launch"]
+        is_free = plan.engine == FREE or public("why_not_exported")(plan) is not None
+        return [] if is_free else [*words, "--target", "shell", "-o", "launch"]
     if plan.problem.engine not in (None, FREE):
         return [*words, "--engine", plan.problem.engine]
     engines = plan.report.get("engines") or {native().usual_engine: {"runs_plan": True}}

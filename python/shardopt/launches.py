@@ -17,7 +17,6 @@ from .engine_table import (
     value_of,
 )
 from .errors import Inexpressible, ShardoptError
-from .hub import is_hub_id
 from .launch import Launch, copies_of
 from .phase_plans import plan as find_plan
 from .plans import Plan, evaluate
@@ -96,8 +95,8 @@ def model_folder(plan: "Plan | Service", asked: str | None = None) -> str:
     if asked is not None:
         return _text("model", asked)
     model = plan.problem.model
-    if is_hub_id(model.path) and not Path(model.path).exists():
-        return model.path
+    if model.hub_id is not None:
+        return model.hub_id
     snapshot = Path(model.path).resolve()
     if snapshot.name == "config.json":
         return str(snapshot.parent)
@@ -145,7 +144,7 @@ def export(
         command.env,
         command.files,
         tuple(part.format(**load) for part in row["benchmark"]),
-        copies * (1 if fields["experts"] else plan.strategy.replicas),
+        copies * (1 if fields["experts"] else plan.strategy.dp_size),
         fields["nodes"],
         command.later_args,
     )
@@ -210,5 +209,5 @@ def degrees_of(plan: Plan) -> str:
     del said["dims"]
     if not plan.problem.model.experts:
         del said["ep"]
-        said = {"tp": said.pop("tp"), "dp": plan.strategy.replicas, **said}
+        said = {"tp": said.pop("tp"), "dp": plan.strategy.dp_size, **said}
     return ", ".join(f"{name} {value}" for name, value in said.items())

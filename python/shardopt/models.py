@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Mapping
 
 from ._native import native
-from .border import check_text, parse_json, read_text, reading, shown
+from .border import check_text, list_known, parse_json, read_text, reading, shown
 from .checks import _checked, _name, _path, _whole
 from .errors import Contradiction, ShardoptError, WrongValue
 from .hub import cached, is_hub_id, snapshot
@@ -92,6 +92,17 @@ class Model:
         return self.handle.name
 
     @property
+    def hub_id(self) -> str | None:
+        """The checkpoint of the Hub, where the model was loaded by that id or by a name
+        of `named_models`."""
+        if Path(self.path).exists():
+            return None
+        if is_hub_id(self.path):
+            return self.path
+        named = (self.config or {}).get("_name_or_path") if self.path in named_models() else None
+        return named if isinstance(named, str) else None
+
+    @property
     def layers(self) -> int:
         return self.handle.layers
 
@@ -132,7 +143,8 @@ class Model:
             text = _WORKLOAD.sub(f"#llm.workload<{said}>", self.mlir)
             return model_of_text(text, self.path, None, self.weight_type, self.kv_type)
         is_hubs = is_hub_id(self.path)
-        if Path(self.path).is_file() or (is_hubs and cached(self.path)):
+        is_named = self.path in named_models()
+        if Path(self.path).is_file() or (is_hubs and cached(self.path)) or is_named:
             return load_model(self.path, workload, **self.types)
         import tempfile
 
@@ -160,6 +172,14 @@ _WORKLOAD = re.compile(r"#llm\.workload<([^<>]*)>")
 _MEMBER = re.compile(r"(\w+) = ([^\s,]+)")
 
 
+def named_models() -> dict[str, Path]:
+    """The configs that come with the package, by name."""
+    places = sorted(Path(__file__).resolve().parent.glob("configs/*.json"))
+    # Outside of a wheel, those of the tree.
+    places = places or sorted(Path(__file__).resolve().parents[2].glob("examples/configs/*.json"))
+    return {place.stem: place for place in places}
+
+
 def load_model(
     path: str | os.PathLike[str],
     workload: Decode | Prefill | None = None,
@@ -168,7 +188,8 @@ def load_model(
     kv_type: str | None = None,
 ) -> Model:
     """The model of a Hugging Face config.json, of a folder that holds one, of a Hub id
-    (`hub`), or of a module (.mlir), which says its workload itself. Without a workload
+    (`hub`), of a name that comes with the package (`named_models`), or of a module
+    (.mlir), which says its workload itself. Without a workload
     a config is for services, whose requests the problem says. `weight_type` (bf16, fp8, int8,
     int4, nvfp4, mxfp4 and others) and `kv_type` (bf16, fp8) are in the place of the
     types that it has: what if they were?"""
@@ -184,6 +205,10 @@ def load_model(
         if place.is_dir():
             place = place / "config.json"
         if not place.exists():
+            named = named_models().get(str(path))
+            if named is not None:
+                model = load_model(named, workload, weight_type=weight_type, kv_type=kv_type)
+                return dataclasses.replace(model, path=str(path))
             if is_hub_id(str(path)):
                 with snapshot(str(path)) as found:
                     model = load_model(
@@ -191,8 +216,9 @@ def load_model(
                     )
                 return dataclasses.replace(model, path=str(path))
             raise ShardoptError(
-                f"'{place}' is not there, expected a config.json, a folder that "
-                "holds one, or a module (.mlir)"
+                f"'{place}' is not there, expected a config.json, a folder that holds one, "
+                "a Hub id, a module (.mlir), or a name; "
+                + list_known(str(place), named_models())
             )
     if place.suffix == ".mlir":
         if workload is not None:

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from .checks import _checked
+from .engine_table import precision_of
 from .errors import Infeasible, ShardoptError
 from .problem import Problem
 from .services import Service, plan_service, settings_of
@@ -18,7 +19,9 @@ TYPES = (("weight_type", "fp8"), ("kv_type", "fp8"))
 
 def retyped(problem: Problem, name: str, kind: str) -> Problem | None:
     """The problem of a model with another type of weights or of KV caches; None where it
-    has that type, or cannot have it."""
+    has that type, or cannot have it, or its checkpoint is quantized anyway."""
+    if name == "weight_type" and precision_of(problem.model) != "bf16":
+        return None
     try:
         model = problem.model.retyped(**{name: kind})
         return problem.replace(model=model) if model.mlir != problem.model.mlir else None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 
+from ._native import native
 from .problem import FREE, MOST_LIMIT, Problem
-from .service_parts import grid_of
+from .service_parts import PERCENTILES, grid_of
 from .tables import counted
 
 if TYPE_CHECKING:
@@ -119,6 +120,19 @@ def slo_rows(service: Service) -> list[list[str]]:
     return [head, *map(row, service.slos)]
 
 
+def percentiles_of(service: Service) -> str:
+    """Why all percentiles are the mean, where they are."""
+    names = [
+        slo.name for slo in service.slos
+        if len({three(value) for value in (slo.attained.mean, *map(slo.attained.at, PERCENTILES))}) == 1
+    ]
+    if not names:
+        return ""
+    return (
+        f"equal in the model ({', '.join(names)}); measured requests vary: expect a higher p99"
+    )
+
+
 def throughput_of(service: Service) -> str:
     metrics = service.metrics
     return (
@@ -132,7 +146,14 @@ def load_of(service: Service) -> str:
     metrics = service.metrics
     in_flight = number(round(metrics.in_flight, 0 if metrics.in_flight >= 100 else 1))
     gpus = counted(service.gpus_available, "GPU")
-    return f"{counted(in_flight, 'request')} in flight on {metrics.gpus} of {gpus}"
+    text = f"{counted(in_flight, 'request')} in flight on {metrics.gpus} of {gpus}"
+    if len(service.roles) < 2:
+        return text
+    own = {role.name: role.workers * role.in_flight for role in service.roles}
+    waiting = metrics.in_flight - sum(own.values())
+    parts = [f"{three(count)} {name}" for name, count in own.items()]
+    parts += [f"{three(waiting)} sent or waiting"] if waiting > 0.05 else []
+    return f"{text}: {', '.join(parts)}"
 
 
 def step_shares(service: Service) -> list[tuple[str, float, float]]:
@@ -201,7 +222,9 @@ def _compared_line(service: Service, row: Mapping[str, Any]) -> str:
     text = f"{engine} {three(own)} tokens/s per GPU on {counted(gpus, 'GPU')}"
     if engine == service.engine:
         return f"{text}, recommended"
-    return f"{text} ({own / service.metrics.tokens_per_s_per_gpu - 1:+.1%})"
+    text = f"{text} ({own / service.metrics.tokens_per_s_per_gpu - 1:+.1%})"
+    why = row.get("why_not_exported")
+    return f"{text}, not exported: {why}" if why else text
 
 
 def cost_of(service: Service) -> str:
@@ -304,6 +327,7 @@ def results_of(service: Service) -> list[tuple[str, str]]:
     sent = service.kv_transfer_ms
     whole = three(sum(us for _, us, _ in shares) / 1e3)
     found = [
+        ("percentiles", percentiles_of(service)),
         ("throughput", throughput_of(service)),
         ("load", load_of(service)),
         ("cost", cost_of(service)),

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from .service_explanations import ServiceExplanation
 
 
+#: The engine that stands for the best of all.
+ANY = "any"
 #: A rate that grows by less is the same rate.
 _MORE = 1.001
 
@@ -325,7 +327,26 @@ def plan_service(
         raise infeasible(problem, report, why)
     if len(variants) > 1:
         report["chosen_from"] = problem.lists
-    return Service(variants[number], report, report["mode"])
+    found = Service(variants[number], report, report["mode"])
+    return _exported(found) if problem.engine == ANY else found
+
+
+def _exported(service: Service) -> Service:
+    """The service, or the best of an engine that `export` can start, if that of the best
+    engine cannot be started."""
+    rows, best = [dict(row) for row in service.report["engines"]], service
+    for row in rows:
+        if row["mode"] is None:
+            continue
+        if row["engine"] != best.engine:
+            alone = service.problem.replace(engine=row["engine"])
+            best = dataclasses.replace(plan_service(alone), problem=service.problem)
+        why = public("why_not_exported")(best, model=best.problem.model.name)
+        if why is None:
+            report = {**best.report, "engines": rows}
+            return service if best is service else dataclasses.replace(best, report=report)
+        row["why_not_exported"] = why
+    return service
 
 
 def settings_of(

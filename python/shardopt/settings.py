@@ -10,7 +10,8 @@ from .checks import MOST, _checked
 from .engine_table import why_too_long
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
 from .plan_files import is_plan_file, problem_of_file
-from .models import Decode, Model, Prefill, load_model
+from .former_names import current_settings
+from .models import Decode, Model, Prefill, load_model, named_models
 from .problem import ASKED, Problem, read_limits
 from .yaml_files import parse_yaml
 
@@ -163,7 +164,8 @@ def _problems_of(
     values: Mapping[str, Any], allow_simulator: bool, notes: list[str]
 ) -> list[Problem]:
     if "model" not in values:
-        raise ShardoptError("no model, expected a config.json, its folder or a module")
+        raise ShardoptError("no model, expected a config.json, its folder, a Hub id, a module, or a name; "
+            + list_known("", named_models()))
     common = {
         name: value for name, value in values.items() if name not in _WORKLOAD
     }

@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 import shardopt as so
+from shardopt.models import named_models
 
 ROOT = Path(__file__).resolve().parents[2]
 MOE = ROOT / "examples/models/small-moe.json"
@@ -34,9 +35,19 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(config.ops["attention"][0], "heads")
         self.assertGreater(config.experts, 0)
 
+    def test_the_package_has_configs_by_name(self):
+        self.assertIn("deepseek-v3", named_models())
+        named = so.load_model("llama-3.1-70b", so.Decode(8))
+        self.assertEqual(named.name, "llama-3.1-70b")
+        self.assertEqual(named.mlir, so.load_model(LLAMA, so.Decode(8)).mlir)
+        self.assertEqual(named.under(so.Decode(8)), named)
+        # Servers load the checkpoint that a name stands for, and of a file its own.
+        self.assertEqual(named.hub_id, "meta-llama/Llama-3.1-70B-Instruct")
+        self.assertIsNone(so.load_model(LLAMA, so.Decode(8)).hub_id)
+
     def test_errors_name_the_place(self):
-        with self.assertRaisesRegex(so.ShardoptError, "is not there"):
-            so.load_model("nothing.json", so.Decode(8))
+        with self.assertRaisesRegex(so.ShardoptError, "is not there.*known: llama-3.1-70b"):
+            so.load_model("lama-3.1-70b", so.Decode(8))
         with self.assertRaisesRegex(so.ShardoptError, "says no workload: expected 'isl' and"):
             so.Problem(so.load_model(MOE))
         with self.assertRaisesRegex(so.ShardoptError, "'context' is 0"):

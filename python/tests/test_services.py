@@ -17,7 +17,7 @@ from shardopt._tools import run_tool
 from shardopt.cli import main
 from shardopt.engine_table import table
 from shardopt.models import parameters_of
-from shardopt.service_advice import advised
+from shardopt.service_advice import advised, retyped
 from shardopt.service_tables import three
 from shardopt.services import evaluate_service
 
@@ -249,6 +249,37 @@ class ServiceTest(FolderTest):
         front = so.pareto(loaded(engine="any"), step=0.5)
         self.assertEqual(front[0].metrics, best.metrics)
         self.assertLessEqual({each.engine for each in front}, set(table()))
+
+    def test_any_takes_an_engine_whose_service_can_be_exported(self):
+        asked = so.Problem(so.load_model("deepseek-v3"), "h100_sxm", devices=16, isl=1000, osl=1000,
+                           engine="any")
+        service = so.plan(asked)
+        best = service.report["engines"][0]
+        self.assertEqual(best["engine"], "trtllm")
+        self.assertIn("serve: 2 nodes", best["why_not_exported"])
+        self.assertIn("not exported: serve: 2 nodes", " ".join(service.table.split()))
+        self.assertNotEqual(service.engine, "trtllm")
+        self.assertIsNone(deployments.why_not_exported(service))
+        self.assertEqual(so.read_plan(self.kept(service)), service)
+        # Its checkpoint is fp8 already.
+        self.assertIsNone(retyped(asked, "weight_type", "fp8"))
+
+    def test_lines_of_requests_add_up(self):
+        service = so.plan(llama(mode="disaggregated"))
+        load = " ".join(service.table.split("\n  load ")[1].split("\n  decode step")[0].split())
+        found = re.fullmatch(
+            r"(\S+) requests in flight on .*: (\S+) prefill, (\S+) decode, (\S+) sent or waiting",
+            load,
+        )
+        self.assertIsNotNone(found, load)
+        total, *parts = map(float, found.groups())
+        self.assertAlmostEqual(total, sum(parts), delta=0.2)
+        self.assertIn("equal in the model (TPOT)", service.table)
+        self.assertNotIn("equal in the model", so.plan(llama(mode="aggregated")).table)
+
+    def test_a_toy_is_not_among_the_measured_models(self):
+        self.assertIn("fitted to no run of small-moe", so.plan(small()).table)
+        self.assertIn("fitted to measured runs of", so.plan(llama(mode="aggregated")).table)
 
     def test_why_there_is_none(self):
         with self.assertRaises(so.Infeasible) as caught:

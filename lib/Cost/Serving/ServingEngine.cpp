@@ -43,7 +43,10 @@ void ServingEngine::widenBands() {
   }
 }
 
-bool cost::isMeasuredArchitecture(const std::string &architecture) {
+bool cost::isMeasured(const std::string &architecture, double rowBytes) {
+  constexpr double least = 8192; // of Llama-3.1-8B, the smallest
+  if (rowBytes < least / 2)
+    return false;
   static constexpr const char *known[] = {
       "LlamaForCausalLM",     "Qwen3ForCausalLM",
       "Qwen3MoeForCausalLM",  "DeepseekV3ForCausalLM",

@@ -10,7 +10,7 @@ from .. import shardings
 from ..answers import inputs_of, print_json
 from ..asked import note, phase_of, plan_of
 from ..border import list_known
-from ..deployments import TARGETS, Settings, deployment_of, next_step, write
+from ..deployments import TARGETS, Settings, deployment_of, left_to_users, next_step, write
 from ..errors import ShardoptError, UnknownName
 from ..exits import FEASIBLE
 from ..launches import engine_of, export, model_folder, served_name
@@ -122,6 +122,8 @@ def _export_service(args: argparse.Namespace, plan: Any) -> int:
         print(f"  {line}")
     for path in paths:
         print(f"  written   {path}")
+    for line in left_to_users(deployment, args.target, settings):
+        print(f"  note      {line}")
     print(f"  next      {next_step(deployment, args.target, args.output_dir)}")
     return FEASIBLE
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from types import ModuleType
 
 from ..border import list_known
-from ..errors import UnknownName
+from ..errors import Inexpressible, UnknownName
+from ..hub import is_hub_id
+from ..services import Service
 from ..shell import as_path, command_line
 from . import compose, dynamo, kubernetes, llm_d, shell, slurm, srt_slurm
 from .folder import write_folder
@@ -19,7 +21,7 @@ from .settings import Settings
 
 __all__ = [
     "Deployment", "Load", "Role", "Settings", "TARGETS", "deployment_of", "files_of",
-    "next_step", "why_not_paired", "write",
+    "left_to_users", "next_step", "why_not_exported", "why_not_paired", "write",
 ]
 
 #: What each target is written by; a module says which versions it was `WRITTEN_FOR`.
@@ -43,6 +45,36 @@ def files_of(deployment: Deployment, target: str, settings: Settings) -> dict[st
     files = TARGETS[target].files_of(deployment, settings)
     noted = {name: _noted(text, deployment.notes) for name, text in files.items()}
     return {**noted, "plan/service.json": said}
+
+
+def why_not_exported(service: Service, model: str | None = None) -> str | None:
+    """Why no target can start a service with its engine and the checkpoint `model`, or
+    None."""
+    try:
+        deployment_of(service, model=model).check()
+    except Inexpressible as error:
+        return "; ".join(error.reasons)
+    return None
+
+
+def left_to_users(deployment: Deployment, target: str, settings: Settings) -> list[str]:
+    """What manifests do not say, because it differs from cluster to cluster."""
+    if not settings.is_of_pods(target):
+        return []
+    found = []
+    if deployment.is_disaggregated or any(deployment.nodes(role) > 1 for role in deployment.roles):
+        found.append("no RDMA devices are requested: add those of your cluster to the workers")
+    if not settings.node_selector and len({role.machine for role in deployment.roles}) == 1:
+        found.append(
+            f"any node with GPUs is taken for {deployment.roles[0].machine}: --node-selector KEY=VALUE "
+            "chooses"
+        )
+    if is_hub_id(deployment.model):
+        found.append(
+            f"each pod downloads '{deployment.model}': put it into a volume (--claim), and name its "
+            "folder with --model"
+        )
+    return found
 
 
 def _noted(text: str, notes: list[str]) -> str:

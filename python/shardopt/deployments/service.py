@@ -184,7 +184,7 @@ class Deployment:
             spread = f" on {nodes} nodes" if nodes > 1 else ""
             lines.append(
                 f"{role.name:9} {role.workers} x {counted(role.devices, 'GPU')}{spread} "
-                f"({degrees}), {counted(role.in_flight, 'request')} in flight each"
+                f"({degrees}), at most {counted(role.in_flight, 'request')} each"
             )
         lines.append(f"load      {load.isl} + {load.osl} tokens, {rate}")
         lines += [f"needs     {note}" for note in self.notes]

@@ -63,6 +63,10 @@ class Settings:
                     + ", ".join(_SAID_BY[each.name])
                 )
 
+    @staticmethod
+    def is_of_pods(target: str) -> bool:
+        return target in _PODS
+
     def selector_of(self, role: str) -> Mapping[str, str]:
         """The labels that a user gives for the nodes of a role."""
         asked = [said for of, said in map(_of_role, self.node_selector) if of in ("", role)]

@@ -83,8 +83,9 @@ struct ServingEngine {
   void widenBands();
 };
 
-/// Whether runs of models of this class of Transformers were compared.
-bool isMeasuredArchitecture(const std::string &architecture);
+/// Whether runs of models of this class of Transformers, and of about this size
+/// (`Model::rowBytes`), were compared.
+bool isMeasured(const std::string &architecture, double rowBytes);
 
 /// What engines take of a device for activations and workspace.
 inline constexpr double workspaceBytes = 2e9;
