@@ -28,7 +28,7 @@ TIMED = re.compile(r"\b(wall|searched in|took)\b")
 PAGE = re.compile(r"\bplan\.html\b")
 
 FIRST = (
-    "build/bin/shardopt plan examples/configs/llama-3.1-70b.json"
+    "shardopt plan llama-3.1-70b"
     " --machine h100_sxm --devices 8 --isl 4096 --osl 512 --tpot 30@p90 --ttft 2000@p90 --engine vllm"
 )
 
@@ -86,7 +86,7 @@ def lawful(file):
 def first(build):
     """The table that the first command prints, without what is next."""
     program, *arguments = shlex.split(FIRST)
-    program = build.resolve() / pathlib.Path(program).relative_to("build")
+    program = build.resolve() / "bin" / program
     with tempfile.TemporaryDirectory() as folder:
         printed([program, *arguments, "--output-dir", folder], build, ROOT)
         lawful(pathlib.Path(folder, "service.json"))

@@ -33,13 +33,15 @@ int main(int argc, char **argv) {
     return 1;
 
   std::string printed;
+  auto record = [](double throughput, bool isProved) {
+    ::llvm::outs() << "throughput " << formatNumber(throughput, 17)
+                   << ", proved " << isProved << '\n';
+  };
   llm::PlanningHost host;
   host.print = [&](std::string_view text) { printed += text; };
-  host.planned = [](const PlanSummary &summary) {
+  host.planned = [&](const PlanSummary &summary) {
     if (summary.plan)
-      ::llvm::outs() << "throughput "
-                     << formatNumber(summary.plan->evaluation.throughput, 17)
-                     << ", proved " << summary.search.proved << '\n';
+      record(summary.plan->evaluation.throughput, summary.search.proved);
   };
   mlir::PassManager passes(&context);
   std::unique_ptr<mlir::Pass> search = llm::createSearchShardingPass(host);

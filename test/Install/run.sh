@@ -34,11 +34,11 @@ cmake --install "$build" --prefix "$scratch/planning-prefix" --component Plannin
 cmake -G Ninja -S "$source/planning" -B "$scratch/planning" -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_PREFIX_PATH="$scratch/planning-prefix"
 cmake --build "$scratch/planning"
-"$scratch/planning/plan" | tee "$scratch/plan.txt" | grep "search    exact, proved optimal"
+"$scratch/planning/planner" | tee "$scratch/plan.txt" | grep "search    exact, proved optimal"
 grep "search    genetic" "$scratch/plan.txt"
 "$scratch/prefix/bin/shard-translate" --phase=decode --context=8192 \
   --import-hf "$source/../../examples/configs/llama-3.1-70b.json" -o "$scratch/llama.mlir"
-"$scratch/build/embed-passes" "$scratch/llama.mlir" >"$scratch/embedded.txt"
+"$scratch/build/compiler" "$scratch/llama.mlir" >"$scratch/embedded.txt"
 grep "lines of the table: [1-9]" "$scratch/embedded.txt"
 diff <(grep "^throughput" "$scratch/plan.txt") <(grep "^throughput" "$scratch/embedded.txt")
 
