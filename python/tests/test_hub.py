@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "examples/configs/llama-3.1-70b.json"
 ID = "meta-llama/Llama-3.1-70B"
-PLAN = ["--devices", "8", "--isl", "2000", "--osl", "300", "--json"]
+PLAN = ["--devices", "8", "--isl", "2000", "--osl", "300", "--engine", "vllm", "--json"]
 #: A huggingface_hub that serves one config, and says what else a hub would say.
 FAKE = f"""
 def hf_hub_download(model, name):
