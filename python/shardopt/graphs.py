@@ -37,6 +37,8 @@ class Graph:
     bound_us: "float | None"
     """No sharding takes less."""
     proved: bool
+    layers: int
+    """How many repeated layers share their sharding; the bound is that of such shardings."""
     replicated_us: float
     """What it takes where every device computes everything."""
     memory_bytes: float

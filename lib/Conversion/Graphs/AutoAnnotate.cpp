@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InlineCalls.h"
+#include "LayerFolding.h"
 #include "Report.h"
 #include "Writers.h"
 #include "shardopt/Conversion/Graphs/Passes.h"
@@ -49,6 +50,8 @@ private:
                          DictionaryAttr attributes);
   LogicalResult checkPins(func::FuncOp func);
   LogicalResult checkFunction(func::FuncOp func);
+  solve::SolverResult choose(const FactorGraph &graph,
+                             const solve::Problem &instance, int64_t &shared);
   /// With `grid` for upstream, without for Shardy.
   LogicalResult annotate(func::FuncOp func, const cost::TimeModel &time,
                          double bytes, FlatSymbolRefAttr grid);
@@ -142,6 +145,30 @@ LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
   return success();
 }
 
+/// Solves an instance. `shared` gets the layers that share their strategies.
+solve::SolverResult AutoAnnotatePass::choose(const FactorGraph &graph,
+                                             const solve::Problem &instance,
+                                             int64_t &shared) {
+  solve::SolverOptions options;
+  options.timeLimit = timeLimit;
+  if (shareLayers) {
+    FoldedProblem folded = foldLayers(graph, instance);
+    shared = folded.layers;
+    if (shared > 1) {
+      solve::SolverResult result = solve::solve(folded.problem, options);
+      if (result.solution) {
+        result.solution = folded.unfold(*result.solution);
+        auto verdict = solve::verify(instance, *result.solution);
+        result.cost = verdict->cost;
+        if (verdict->feasible)
+          return result;
+      }
+      shared = 1; // which takes too much memory
+    }
+  }
+  return solve::solve(instance, options);
+}
+
 LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
                                          const cost::TimeModel &time,
                                          double bytes, FlatSymbolRefAttr grid) {
@@ -159,9 +186,8 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
   if (!problem.empty())
     if (auto error = writeFile(problem, solve::toJson(instance)))
       return func.emitOpError(error->message);
-  solve::SolverOptions options;
-  options.timeLimit = timeLimit;
-  solve::SolverResult result = solve::solve(instance, options);
+  int64_t shared = 1;
+  solve::SolverResult result = choose(graph, instance, shared);
   if (!result.solution) {
     InFlightDiagnostic error = func.emitOpError("does not fit");
     if (result.shortage)
@@ -170,14 +196,19 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
             << " bytes of a device, which has " << int64_t(bytes);
     return error;
   }
+  if (result.cost >= solve::infiniteCost)
+    return func.emitOpError("found no sharding within ")
+           << std::to_string(timeLimit)
+           << " s, expected a larger 'time-limit' or a smaller 'mesh'";
   remark::passed(func.getLoc(), named("annotated"))
       << remark::metric("microseconds", double(result.cost) / 1e6)
       << remark::metric("bound",
                         result.bound ? double(*result.bound) / 1e6 : 0.)
-      << remark::metric("proved", result.proved);
+      << remark::metric("proved", result.proved)
+      << remark::metric("layers", int64_t(shared));
   if (!report.empty())
     if (auto error = writeFile(
-            report, reportOf(graph, *factors, mesh, instance, result)))
+            report, reportOf(graph, *factors, mesh, instance, result, shared)))
       return func.emitOpError(error->message);
   if (grid)
     writeShard(graph, *result.solution, mesh, grid);

@@ -53,6 +53,12 @@ inline constexpr llvm::StringLiteral shardedAttrName = "shardopt.sharded";
 /// The layout that they say, if any.
 std::optional<Layout> pinOf(mlir::DictionaryAttr attributes);
 
+/// A node of the instance that says in which layouts a value exists.
+struct ValueCopies {
+  size_t maker, slot; ///< in `GraphNode::makes`
+  std::vector<Layout> layouts;
+};
+
 /// A function over a mesh.
 class FactorGraph {
 public:
@@ -62,6 +68,10 @@ public:
               const cost::TimeModel &time, const Mesh &mesh);
 
   const std::vector<GraphNode> &nodes() const { return all; }
+  /// The nodes of the instance behind ours, once it was made.
+  const std::vector<ValueCopies> &copies() const { return allCopies; }
+  /// The node that makes a value.
+  size_t makerOf(mlir::Value value) const { return makers.at(value); }
   /// The instance; `bytes` is the memory of a device. Its first nodes are ours.
   solve::Problem problem(double bytes);
   /// Whether a value has a layout.
@@ -98,6 +108,7 @@ private:
   /// By type.
   llvm::DenseMap<mlir::Type, std::unique_ptr<Resharding>> reshardings;
   std::vector<GraphNode> all;
+  std::vector<ValueCopies> allCopies;
   llvm::DenseMap<mlir::Value, size_t> makers; ///< node of each value
   llvm::DenseMap<mlir::Value, std::vector<Reader>> readersOf;
 };

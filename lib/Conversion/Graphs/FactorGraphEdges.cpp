@@ -95,6 +95,7 @@ void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge) {
   std::vector<Layout> wanted(distinct.begin(), distinct.end());
   auto sets = setsOf(wanted.size());
   auto copies = int32_t(problem.numNodes());
+  allCopies.push_back({edge.maker, edge.slot, wanted});
   problem.intervals.push_back({0, 0});
   problem.costs.values.insert(problem.costs.values.end(), sets.size(), 0);
   problem.costs.endRow();

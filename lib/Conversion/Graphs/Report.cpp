@@ -148,7 +148,8 @@ void Reporter::write(const GraphNode &node, const NodeStrategy &strategy) {
 
 std::string graphs::reportOf(FactorGraph &graph, const FactorMap &factors,
                              const Mesh &mesh, const solve::Problem &instance,
-                             const solve::SolverResult &result) {
+                             const solve::SolverResult &result,
+                             int64_t layers) {
   std::string text;
   json::Writer json(text);
   json.beginObject(json::Style::Block);
@@ -166,6 +167,7 @@ std::string graphs::reportOf(FactorGraph &graph, const FactorMap &factors,
   else
     json.null();
   json.member("proved", result.proved)
+      .member("layers", layers)
       .member("replicated_us", double(alone->cost) / microseconds)
       .member("memory_bytes", double(verdict->peak));
   json.key("nodes").beginArray(json::Style::Block);

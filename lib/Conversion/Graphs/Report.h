@@ -15,10 +15,11 @@ namespace shardopt::graphs {
 
 /// A JSON object: the mesh, cost and bound, and for each argument and op its
 /// factors, its sharding, and what it and the reshards of its operands cost.
-/// `instance` is what `result` solves.
+/// `instance` is what `result` solves, where so many `layers` share their
+/// strategies.
 std::string reportOf(FactorGraph &graph, const FactorMap &factors,
                      const Mesh &mesh, const solve::Problem &instance,
-                     const solve::SolverResult &result);
+                     const solve::SolverResult &result, int64_t layers);
 
 } // namespace shardopt::graphs
 

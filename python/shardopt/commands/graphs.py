@@ -27,6 +27,8 @@ def import_graph_verb(args: argparse.Namespace) -> int:
     proof = "proved" if graph.proved else f"bound {graph.bound_us or 0:.1f} us"
     print(f"  mesh      {axes}")
     print(f"  time      {graph.us:.1f} us ({proof}); replicated {graph.replicated_us:.1f} us")
+    if graph.layers > 1:
+        print(f"  layers    {graph.layers} share their sharding")
     print(f"  memory    {graph.memory_bytes / 1e9:.3g} GB of a device")
     ops = [node for node in graph.nodes if node["op"] != "argument"]
     for why in dict.fromkeys((node["op"], node["replicated"]) for node in ops if node["replicated"]):

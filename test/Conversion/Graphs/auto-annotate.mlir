@@ -52,7 +52,7 @@
 // CHECK: linalg.matmul ins(%{{.*}}, %[[D]] : tensor<16x2048xf32>, tensor<2048x4096xf32>)
 // CHECK-NEXT: shard.all_reduce
 // CHECK-NOT: shard.all
-// REMARK: annotated {{.*}} bound=[[COST:.*]], microseconds=[[COST]], proved=true
+// REMARK: annotated {{.*}} bound=[[COST:[0-9.e+]+]], layers=1, microseconds=[[COST]], proved=true
 // SOLVED: proved
 func.func @mlp(%x: tensor<16x4096xf32> {shardopt.replicated}, %u: tensor<4096x16384xf32>, %d: tensor<16384x4096xf32>) -> tensor<16x4096xf32> {
   %zero = arith.constant 0.0 : f32

@@ -39,6 +39,9 @@ def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
     results that are still read, and has the limit `memory-gb`. `problem` gets the
     instance, in the format of `shard-solve`.
 
+    Layers that repeat, at least 8 ops each, have the same sharding (`share-layers`), so that the search does not grow
+    with their number. The bound is then that of such shardings. If they do not fit into memory, each layer has its own.
+
     The module gets a `shard.grid` and, on every value and operand, `shard.shard`, which
     upstream's `sharding-propagation` and `shard-partition` read. A module of StableHLO
     gets an `sdy.mesh`, `sdy.sharding` on arguments, results and ops, and
@@ -79,6 +82,8 @@ def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
       "File for the instance of shard-solve; of a module with one function">,
     Option<"report", "report", "std::string", [{""}],
       "JSON file for factors, shardings and costs; of a module with one function">,
+    Option<"shareLayers", "share-layers", "bool", "true",
+      "Give the ops of repeated layers, and their arguments, the same sharding">,
     Option<"timeLimit", "time-limit", "double", "60", "Seconds of the search, 0 for no limit">,
   ];
   let dependentDialects = ["::mlir::shard::ShardDialect"];
