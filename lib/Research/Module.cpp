@@ -72,13 +72,13 @@ makePenalties(const solve::Network &network, uint64_t seed, bool polishes) {
 
 #define SHARDOPT_ENTRY extern "C" __attribute__((visibility("default")))
 
-SHARDOPT_ENTRY const ResearchSearchers *shardoptResearchSearchers() {
+SHARDOPT_ENTRY const void *shardoptResearchSearchers() {
   static const ResearchSearchers searchers = {ResearchSearchers::layout, create,
                                               constantsOf};
   return &searchers;
 }
 
-SHARDOPT_ENTRY const solve::ResearchMethods *shardoptResearchMethods() {
+SHARDOPT_ENTRY const void *shardoptResearchMethods() {
   static const solve::ResearchMethods methods = {solve::ResearchMethods::layout,
                                                  makePenalties};
   return &methods;

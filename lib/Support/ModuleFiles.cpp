@@ -87,8 +87,7 @@ ErrorOr<const void *> openModule(const ModuleFile &module,
                  searchedPlaces() + "): " + module.remedy);
   if (!library)
     return needs("which cannot be opened: " + std::string(dlerror()));
-  auto entry =
-      reinterpret_cast<const void *(*)()>(dlsym(library, module.entry));
+  auto *entry = reinterpret_cast<ModuleEntry *>(dlsym(library, module.entry));
   const void *found = entry ? entry() : nullptr;
   if (!found)
     return needs("which '" + file + "' is not: it " +

@@ -26,6 +26,10 @@ std::vector<std::string> moduleCandidates(const std::string &file);
 /// The first candidate that exists; empty if there is none.
 std::string findModule(const std::string &file);
 
+/// What a module exports, as `extern "C"`: it returns a structure that begins
+/// with its version, a `uint32_t`.
+using ModuleEntry = const void *();
+
 /// A shared library that is opened when something in it is asked for.
 struct ModuleFile {
   const char *file;     ///< "libShardOptResearch.so"
@@ -35,8 +39,7 @@ struct ModuleFile {
   const char *remedy;   ///< what to do where the module is not found
 };
 
-/// Opens a module and calls its entry, `const void *()`, which returns a
-/// structure that begins with its version, a `uint32_t`. The file is what the
+/// Opens a module and calls its entry, a `ModuleEntry`. The file is what the
 /// environment names, else what `findModule` finds, else what the system's
 /// loader finds by that name. It stays open until the process ends. The error
 /// begins with `user` and tells what is missing and what to do, or which two

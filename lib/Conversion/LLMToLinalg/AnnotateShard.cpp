@@ -27,6 +27,8 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <functional>
+
 namespace shardopt::llm {
 #define GEN_PASS_DEF_ANNOTATESHARDPASS
 #include "shardopt/Conversion/LLMToLinalg/Passes.h.inc"
@@ -54,13 +56,13 @@ struct Held {
 };
 
 /// Says why something stays replicated.
-using Remark = llvm::function_ref<void(Location, const std::string &)>;
+using Remark = std::function<void(Location, const std::string &)>;
 
 /// Writes one function.
 class RunWriter {
 public:
   RunWriter(const Target &target, func::FuncOp func, Remark remark)
-      : target(target), func(func), remark(remark),
+      : target(target), func(func), remark(std::move(remark)),
         b(func.getLoc(), func.getBody()) {}
 
   void write(Operation *op);

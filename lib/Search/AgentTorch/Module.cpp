@@ -14,7 +14,7 @@ using namespace shardopt::agent;
 
 /// One thread: networks are small, sums come out the same every time, and the
 /// other cores are the simulator's.
-extern "C" __attribute__((visibility("default"))) const Module *
+extern "C" __attribute__((visibility("default"))) const void *
 shardoptAgentModule() {
   static const Module module = [] {
     at::set_num_threads(1);

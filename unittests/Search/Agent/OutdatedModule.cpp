@@ -9,13 +9,13 @@
 
 using namespace shardopt::agent;
 
-extern "C" const Module *shardoptAgentModule() {
+extern "C" const void *shardoptAgentModule() {
   static const Module module{interfaceVersion + 1000, "another", nullptr,
                              nullptr};
   return &module;
 }
 
-extern "C" const uint32_t *shardoptResearchSearchers() {
+extern "C" const void *shardoptResearchSearchers() {
   static const uint32_t version = 7;
   return &version;
 }

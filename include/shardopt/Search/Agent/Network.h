@@ -204,8 +204,7 @@ struct Module {
                                EditNetwork *&network);
 };
 
-/// The entry that a module exports, as `extern "C"`, and its name.
-using ModuleEntry = const Module *();
+/// The `ModuleEntry` that returns a `Module`.
 inline constexpr const char *moduleEntryName = "shardoptAgentModule";
 
 } // namespace shardopt::agent
