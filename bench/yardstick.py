@@ -13,8 +13,10 @@ import csv
 import datetime
 import gzip
 import itertools
+import math
 import os
 import pathlib
+import random
 import sys
 import tempfile
 
@@ -149,7 +151,8 @@ def mlperf_runs(folder):
                 "concurrency": str(max(1, round(flying))), "gemm_quant": quant, "moe_quant": quant,
                 "precision": row["precision"], "backend_version": "1.0.0", "mode": "agg",
                 "tpot_ms": float(row["tpot_mean_ms"]), "ttft_ms": float(row["ttft_mean_ms"]), "scenario": row["Scenario"],
-                "tpot_p99": float(row["tpot_p99_ms"]) / float(row["tpot_mean_ms"]),
+                "rate": float(row["target_qps"]), "gpus": gpus, "chunk": max(512, int(float(row["max_num_tokens"] or 8192))),
+                **{f"{what}_{at}": float(row[f"{what}_{at}_ms"]) for what in ("tpot", "ttft") for at in ("p50", "p99")},
             })
     return runs, left
 
@@ -267,6 +270,57 @@ def decisions(rows):
         yield "| " + " | ".join([name, str(all_pairs), str(pairs), share, str(len(lost)), *regret]) + " |"
 
 
+def poisson(rate, isl, osl):
+    """Equal requests, for a minute or so of arrivals."""
+    rng, now = random.Random(1), 0.0
+    for _ in range(int(min(max(600, 60 * rate), 20000))):
+        yield now, isl, osl
+        now += rng.expovariate(rate)
+
+
+def replayed(run, configs):
+    """Percentiles of a run, of its service's plan and of a replay of its arrivals; None where
+    the planner finds that the rate is not served."""
+    import shardopt as so
+
+    config = next(configs.glob(f"*{run['model'].split('/')[1]}_config.json"))
+    isl, osl, tp = (int(run[name]) for name in ("isl", "osl", "tp"))
+    problem = so.Problem(
+        so.load_model(config), machine=run["system"], devices=run["gpus"], engine="trtllm", isl=isl, osl=osl,
+        tpot_ms=math.inf, ttft_ms=math.inf, rate=run["rate"], weight_types=[run["gemm_quant"]], kv_types=["fp8"],
+        mode="aggregated", pins={"tp": tp, "dp": 1, "pp": 1, "workers": run["gpus"] // tp}, chunk=[run["chunk"]],
+    )
+    try:
+        service = so.plan(problem)
+    except so.Infeasible:
+        return None
+    found = so.replay(service, [so.Request(*each) for each in poisson(run["rate"], isl, osl)])
+    times = {"tpot": (service.metrics.tpot, found.tpot), "ttft": (service.metrics.ttft, found.ttft)}
+    return {
+        f"{what} {at}": (run[f"{what}_{at}"], *(getattr(each, at) for each in times[what]))
+        for what in times
+        for at in ("p50", "p99")
+    }
+
+
+def percentiles(runs, configs):
+    """Errors of percentiles: of the formulas of a plan, and of the replay."""
+    answers = [(run, replayed(run, configs)) for run in runs]
+    yield (
+        f"Percentiles of {sum(found is not None for _, found in answers)} of these runs, in the workers and at the rate "
+        f"of the run; {sum(found is None for _, found in answers)} are planned at a lower rate than was measured."
+    )
+    yield ""
+    yield "| runs | n | percentile | formulas: median | bias | replay: median | bias |"
+    yield "|---|--:|---|--:|--:|--:|--:|"
+    for model in sorted({run["model"] for run in runs}):
+        rows = [found for run, found in answers if found and run["model"] == model]
+        for name in rows[0] if rows else ():
+            ratios = [np.array([row[name][i] / row[name][0] for row in rows]) for i in (1, 2)]
+            cells = [f"{np.median(100 * np.abs(r - 1)):.0f} | {100 * (np.median(r) - 1):+.0f}" for r in ratios]
+            yield f"| {model.split('/')[1]} | {len(rows)} | {name.upper()[:4]}{name[4:]} | " + " | ".join(cells) + " |"
+
+
 def left_out(left):
     return "Left out: " + ", ".join(f"{count} ({why})" for why, count in sorted(left.items()) if count) + "."
 
@@ -292,6 +346,8 @@ def lines(tool, folder):
     yield f"MLPerf 5.1, Llama-3.1-8B and 405B under Poisson arrivals, unverified, {len(rows)} runs. {left_out(left)}"
     yield ""
     yield from table(rows, middle="", has_throughput=False)
+    yield ""
+    yield from percentiles(runs, folder / "configs")
 
 
 def main():
@@ -302,6 +358,7 @@ def main():
     folder = pathlib.Path(os.environ.get("SHARDOPT_DATA", ROOT / "../shared/data"))
     if not (folder / "silicon").is_dir():
         sys.exit(f"{folder}: no such folder; SHARDOPT_DATA says where it is")
+    sys.path.insert(0, str(args.build.resolve() / "python"))
     text = list(lines(args.build.resolve() / "bin/shard-cost", folder))
     print("\n".join(text))
     if args.write:
