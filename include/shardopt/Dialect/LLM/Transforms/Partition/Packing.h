@@ -136,7 +136,7 @@ private:
   struct Key {
     Kind kind;
     std::vector<int64_t> sizes; ///< with which `kind` is called
-    std::vector<const Packing *> parts;
+    std::vector<const Packing *> parts = {};
 
     bool operator<(const Key &other) const;
   };
