@@ -74,7 +74,6 @@ static cost::Body makeLayer() {
   value = add(body, "qkv_proj", qkv, {value});
   value = add(body, "attention", attention, {value});
   value = add(body, "out_proj", out, {value});
-  norm.addsResidual = true;
   value = add(body, "ffn_norm", norm, {value, body.residual}, 2);
   body.exitResiduals = {value + 1};
   value = add(body, "ffn_up", up, {value});
