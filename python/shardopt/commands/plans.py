@@ -27,10 +27,10 @@ def evaluate_verb(args: argparse.Namespace) -> int:
             raise ShardoptError(
                 "'--strategies' are of a phase, and the plan file holds a service"
             )
-        if args.requests:
+        if args.requests is not None:
             return _show_replay(replay(plan, read_requests(args.requests)), args)
         return show([evaluate_service(plan)], args)
-    if args.requests:
+    if args.requests is not None:
         raise ShardoptError("'--requests' are of a service, and the plan file holds one phase")
     if not args.strategies:
         return show([given(plan.problem, plan.strategy)], args)
