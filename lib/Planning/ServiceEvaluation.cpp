@@ -383,10 +383,17 @@ void service::judgeService(ServiceSummary &summary, const Sides &sides,
   Judging(summary, sides, given).run();
 }
 
-ErrorOr<ServiceSummary>
-shardopt::evaluateService(std::shared_ptr<const Scenario> scenario,
-                          const ServiceRequest &request,
-                          const GivenService &given) {
+namespace {
+/// What a given service is evaluated with.
+struct Prepared {
+  ServiceSummary summary; ///< as asked, without an answer
+  Sides sides;
+};
+} // namespace
+
+static ErrorOr<Prepared> prepare(std::shared_ptr<const Scenario> scenario,
+                                 const ServiceRequest &request,
+                                 const GivenService &given) {
   if (std::optional<std::string> why = given.error())
     return Error{*why};
   ErrorOr<ServiceSummary> summary = summaryOf(std::move(scenario), request);
@@ -395,24 +402,29 @@ shardopt::evaluateService(std::shared_ptr<const Scenario> scenario,
   ErrorOr<Sides> sides = sidesOf(*summary);
   if (!sides)
     return sides.error();
-  judgeService(*summary, *sides, given);
-  return summary;
+  return Prepared{std::move(*summary), std::move(*sides)};
+}
+
+ErrorOr<ServiceSummary>
+shardopt::evaluateService(std::shared_ptr<const Scenario> scenario,
+                          const ServiceRequest &request,
+                          const GivenService &given) {
+  ErrorOr<Prepared> made = prepare(std::move(scenario), request, given);
+  if (!made)
+    return made.error();
+  judgeService(made->summary, made->sides, given);
+  return std::move(made->summary);
 }
 
 ErrorOr<std::vector<cost::ServedRequest>> shardopt::replayService(
     std::shared_ptr<const Scenario> scenario, const ServiceRequest &request,
     const GivenService &given, const std::vector<cost::TracedRequest> &traced,
     double concurrency) {
-  if (std::optional<std::string> why = given.error())
-    return Error{*why};
-  ErrorOr<ServiceSummary> summary = summaryOf(std::move(scenario), request);
-  if (!summary)
-    return summary.error();
-  ErrorOr<Sides> sides = sidesOf(*summary);
-  if (!sides)
-    return sides.error();
-  summary->breaches.emplace();
-  return Judging(*summary, *sides, given).replay(traced, concurrency);
+  ErrorOr<Prepared> made = prepare(std::move(scenario), request, given);
+  if (!made)
+    return made.error();
+  made->summary.breaches.emplace();
+  return Judging(made->summary, made->sides, given).replay(traced, concurrency);
 }
 
 std::optional<std::string> shardopt::whyNotKept(const ServiceSummary &summary) {
