@@ -16,7 +16,7 @@ from .checks import _check_kind, _checked, _path
 from .errors import WrongValue
 from .service_parts import PERCENTILES
 from .service_tables import aligned, number, three
-from .services import Service, asked_of_service, given_role
+from .services import Service, given_role, given_settings
 
 #: Tokens of a block of a trace with hashes of prefixes.
 BLOCK = 512
@@ -304,12 +304,9 @@ def replay(
             f"'concurrency' is {shown(concurrency)}, expected a number from 1 to the "
             f"{len(taken)} requests"
         )
-    settings = {
-        **asked_of_service(service.problem),
-        "engine": service.engine,
-        "roles": {role.name: given_role(role) for role in service.roles},
-        "prefill_elsewhere": service.prefill_elsewhere,
-    }
+    settings = given_settings(
+        service, {role.name: given_role(role) for role in service.roles}
+    )
     times = _checked(
         service.problem.handle.replay_service, settings, taken, float(concurrency or 0)
     )

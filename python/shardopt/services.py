@@ -409,19 +409,25 @@ def evaluate_roles(
     and what they break. Without requests in flight, of as many as are best within the
     SLOs, or as the load has."""
     problem = service.problem
-    settings = {
-        **asked_of_service(problem),
-        "engine": service.engine,
-        "roles": dict(roles),
-        "concurrency": in_flight,
-        "prefill_elsewhere": service.prefill_elsewhere,
-    }
+    settings = {**given_settings(service, roles), "concurrency": in_flight}
     if in_flight:  # in place of those of the load
         settings["requests"] = {
             name: value for name, value in problem.requests.items() if name != "concurrency"
         }
     _, text, why = _checked(problem.handle.evaluate_service, settings)
     return json.loads(text), why
+
+
+def given_settings(
+    service: Service, roles: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """What the planner is told of a given service with these roles."""
+    return {
+        **asked_of_service(service.problem),
+        "engine": service.engine,
+        "roles": dict(roles),
+        "prefill_elsewhere": service.prefill_elsewhere,
+    }
 
 
 def given_role(role: Role) -> dict[str, Any]:
