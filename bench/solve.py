@@ -2,9 +2,10 @@
 """Runs shard-solve on the instances of the contest, within its time limits.
 
 What is measured is printed as Markdown and, when it was measured in full, written
-between its markers in docs/Solve.md:
+between its markers in docs/SolveResults.md:
 
   table   cost, bound and time of each instance (the default)
+  contest the scores of that table beside the teams of the contest
   parts   the cost and the bound where a part of the solver is left out
   curves  cost and bound over time, of several seeds
   large   the reading of an instance of 1.3 GB, generated for it
@@ -15,6 +16,7 @@ each run stay there, and a run that is there is not repeated.
 """
 
 import argparse
+import csv
 import json
 import os
 import pathlib
@@ -27,7 +29,8 @@ import tempfile
 import solve_plot
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DOCS = ROOT / "docs/Solve.md"
+DOCS = ROOT / "docs/SolveResults.md"
+CONTEST = ROOT / "bench/solve/contest.csv"
 
 # Instance: (seconds of the contest, cost of its winner).
 INSTANCES = {
@@ -119,15 +122,24 @@ class Table:
         print(line, flush=True)
 
 
+def markers(what):
+    return f"<!-- solve {what}: begin -->", f"<!-- solve {what}: end -->"
+
+
+def block_of(what, text):
+    begin, end = markers(what)
+    return text.partition(begin)[2].partition(end)[0]
+
+
 def write_block(what, lines, args):
     """Replaces what stands between the markers of `what`."""
     ended = f"{args.scale:g} of the time limits" if args.scale != 1 else "the whole time limits"
     if args.rounds:
         ended = f"{args.rounds} rounds"
     seeds = f", {args.seeds} seeds" if what == "curves" else ""
-    note = f"{args.threads} threads, {ended}{seeds}:"
-    begin, end = f"<!-- solve {what}: begin -->", f"<!-- solve {what}: end -->"
-    block = "\n".join([begin, "", note, "", *lines, "", end])
+    notes = [] if what == "contest" else [f"{args.threads} threads, {ended}{seeds}:", ""]
+    begin, end = markers(what)
+    block = "\n".join([begin, "", *notes, *lines, "", end])
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
     text = DOCS.read_text()
     if not pattern.search(text):
@@ -163,6 +175,39 @@ def run_table(bench):
                 f"{found['peak_memory_bytes'] / 1e6:.0f} MB",
             ]
         )
+    return table.lines
+
+
+def costs_of_table():
+    """(cost, bound, proved) of each instance, as the page has them."""
+    found = {}
+    for line in block_of("table", DOCS.read_text()).splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) > 3 and cells[1] in INSTANCES:
+            bound, _, proved = cells[3].partition(",")
+            found[cells[1]] = int(cells[2]), int(bound), bool(proved)
+    return found
+
+
+def run_contest(bench):
+    """Nothing runs: costs of the page, and those of the contest."""
+    ours = costs_of_table()
+    with CONTEST.open() as file:
+        rows = [row for row in csv.DictReader(file) if row["instance"] in ours]
+    teams = ["2nd", "3rd", "4th", "5th", "6th", "xla"]
+    columns = ["", "shard-solve", "1st", *teams[:-1], "XLA", "bound", "published bound"]
+    table, sums = Table(columns), [0.0] * (len(teams) + 2)
+    for row in rows:
+        cost, bound, proved = ours[row["instance"]]
+        costs = [cost, INSTANCES[row["instance"]][1]]
+        # Three digits of a cost may be below it.
+        best = min(costs)
+        costs += [max(best, float(row[team] or "inf")) for team in teams]
+        scores = [best / one for one in costs]
+        sums = [whole + score for whole, score in zip(sums, scores)]
+        bounds = [f"{bound:.4g}" + (", proved" if proved else ""), row["lower_bound"]]
+        table.add([row["instance"], *(f"{score:.3f}" for score in scores), *bounds])
+    table.add(["sum", *(f"{whole:.3f}" for whole in sums), "", ""])
     return table.lines
 
 
@@ -241,6 +286,7 @@ def run_large(bench):
 
 MEASUREMENTS = {
     "table": run_table,
+    "contest": run_contest,
     "parts": run_parts,
     "curves": run_curves,
     "large": run_large,
