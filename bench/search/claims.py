@@ -20,23 +20,54 @@ def _calls_of_default(measured):
     return f"; `surrogate` is at 99 % after {calls:.0f}, {seconds:.1f} s (n = {len(runs)})"
 
 
+# The verdicts, from best to worst; what a claim depends on stands behind the second.
+REPRODUCED = "reproduced"
+DEPENDS = "depends on"
+NOT_HERE = "not at these settings"
+CONTRADICTED = "contradicted at all settings tried"
+OPEN = "open: too few seeds"
+
+
 def _verdict_on_walk(reached, ceilings, tight):
     """On 2.76 times random walk: what is reached, and what any strategy has at both SLOs."""
     if max(reached) >= 2.76:
-        return "reproduced"
-    if max(ceilings) >= 2.76:
-        return "possible, not reached"
-    if max(tight, default=0) >= 2.76:
-        return "depends on the SLO: no strategy has 2.76× at 50 ms, some have at 25 ms"
-    return "not at these settings: no strategy has 2.76×"
+        return REPRODUCED
+    if max(ceilings) < 2.76 <= max(tight, default=0):
+        return f"{DEPENDS} the SLO"
+    return NOT_HERE
+
+
+def _longest_proof(facts):
+    """CPU seconds. A process has one thread; other work changes its wall time more."""
+    return max(run.cpu_s for run in facts.measured.of_group("moe-50", searchers.EXACT, ASKED))
+
+
+def proof_text(facts):
+    return f"of {_longest_proof(facts):.1f} CPU seconds at most"
+
+
+def tally(rows):
+    """How many claims have which verdict, in words."""
+    verdicts = [verdict for _, _, verdict, _ in rows]
+    counts = {
+        REPRODUCED: verdicts.count(REPRODUCED),
+        f"{DEPENDS} what the paper does not fix": sum(
+            verdict.startswith(DEPENDS) for verdict in verdicts
+        ),
+        NOT_HERE: verdicts.count(NOT_HERE),
+        CONTRADICTED: verdicts.count(CONTRADICTED),
+        OPEN: verdicts.count(OPEN),
+    }
+    named = [f"{what} {count}" for what, count in counts.items() if count]
+    return f"Verdicts on {len(rows)} claims: {', '.join(named)}."
 
 
 def rows(facts):
-    """Rows of (claim, here, verdict)."""
+    """Rows of (claim, here, verdict, what it depends on)."""
     agent, tuned = searchers.PPO_PAPER, searchers.ANNEALING
     literal = searchers.PAPER_ANNEALING if searchers.PAPER_ANNEALING in facts.of else tuned
     tight = facts.ceilings_of("moe-25")
-    at_tight = f", {span(tight)} where the SLO is 25 ms" if tight else ""
+    at_tight = f", with 25 ms {span(tight)}" if tight else ""
     least = min(len(sample.values) for sample in facts.of[agent].values())
     over_walk = facts.over_walk(agent)
     below = sum(ratio < 1 for ratio in facts.over_walk(literal))
@@ -51,79 +82,71 @@ def rows(facts):
     ]
     exact = facts.measured.of_group("moe-50", searchers.EXACT, ASKED)
     paper_runs = facts.measured.of_group("moe-50", agent, ASKED)
-    # A process has one thread; other work changes its wall time more.
-    proof = max(run.cpu_s for run in exact)
     longest = max(run.cpu_s for run in paper_runs)
     calls = _calls_of_default(facts.measured)
     return [
         (
             "The agent has up to 2.76× the throughput of random walk",
-            f"`ppo-paper` {span(over_walk)} (n = {facts.runs(agent)} a workload); the optimum itself {span(facts.ceilings)}{at_tight}",
+            f"`ppo-paper` {span(over_walk)} (n = {facts.runs(agent)} a workload); the optimum itself, with an SLO of 50 ms,"
+            f" {span(facts.ceilings)}{at_tight}",
             _verdict_on_walk(over_walk, facts.ceilings, tight),
             "the SLO, which the paper does not give: how good a random walk is depends on it, on the batches and on the memory",
         ),
         (
             "The agent is ahead of random walk on all six workloads",
             f"{sum(r > 1 for r in over_walk)} of {len(over_walk)} (n = {facts.runs(agent)} a workload)",
-            "open: too few seeds"
-            if least < ENOUGH
-            else "reproduced"
-            if min(over_walk) > 1
-            else "not reproduced",
+            OPEN if least < ENOUGH else REPRODUCED if min(over_walk) > 1 else NOT_HERE,
             "how good a random walk is",
         ),
         (
             "Annealing is below random walk on five of six",
             f"{below} of 6 for {literal.label} (n = {facts.runs(literal)} a workload)",
-            "reproduced" if below >= 5 else "not reproduced",
+            REPRODUCED if below >= 5 else NOT_HERE if below else CONTRADICTED,
             "what the paper's moves are, which it does not say; here one variable is redrawn",
         ),
         (
             "The agent has up to 3.5× the throughput of annealing",
             f"{span(over_literal)} that of {literal.label}",
-            "reproduced" if max(over_literal) >= 3.5 else "not reproduced",
+            REPRODUCED if max(over_literal) >= 3.5 else NOT_HERE,
             "the row above: the factor is the weakness of the baseline",
         ),
         (
             "The agent's plan is up to 1.06× the heuristic's (Figure 3)",
             f"the optimum is at most {', '.join(map(markdown.times, by_style))} over classic, slice and"
             f" sequence-parallel dims; `ppo-paper`'s best {span(best_over_style)} over the best of the three",
-            "between styles: above slices it is possible, above sequence parallelism it cannot be"
-            if by_style[2] < 1.06
-            else "possible",
+            f"{DEPENDS} the heuristic" if max(by_style) >= 1.06 else NOT_HERE,
             "which of Megatron's styles is *the* heuristic",
         ),
         (
             "An FFN that gathers can beat one that reduces (Figure 4)",
-            f"with Megatron's dims everywhere else it has {span(ffn.gathering_over_reducing())} on two machines",
-            "reproduced elsewhere: fine-grained experts do it, see [Where dims pay](WhereDimsPay.md#which-dims-and-why)"
-            if max(ffn.gathering_over_reducing()) < 1
-            else "reproduced",
+            f"with Megatron's dims everywhere else it has {span(ffn.gathering_over_reducing())} on two machines; fine-grained"
+            " experts do it, see [Where dims pay](WhereDimsPay.md#which-dims-and-why)",
+            f"{DEPENDS} the experts" if max(ffn.gathering_over_reducing()) < 1 else REPRODUCED,
             "the width of an expert over that of the model",
         ),
         (
             "Metaheuristics do not reach the heuristic",
             f"the best of all annealing runs has {span(sa_over_style)} of the best style (n = {annealed} a workload)",
-            "not reproduced" if max(sa_over_style) > 0.999 else "reproduced",
+            NOT_HERE if max(sa_over_style) > 0.999 else REPRODUCED,
             "the number of seeds, and the annealing",
         ),
         (
             "A search takes less than ten minutes",
             f"`ppo-paper` {longest:.0f} CPU seconds at most (n = {len(paper_runs)})",
-            "reproduced" if longest < 600 else "not reproduced",
+            REPRODUCED if longest < 600 else NOT_HERE,
             "LibTorch's BLAS; the simulator is no part of it",
         ),
         (
             "An exhaustive search would take about 100 days (section 4)",
-            f"`exact` proves the optimum in {proof:.1f} CPU seconds at most (n = {len(exact)}). A black-box simulator as slow as the paper's,"
+            f"`exact` proves the optimum in {_longest_proof(facts):.1f} CPU seconds at most (n = {len(exact)}). A black-box simulator as slow as the paper's,"
             f" {1000 * SECONDS_A_STRATEGY:.1f} ms a strategy, takes {BUDGET * SECONDS_A_STRATEGY:.0f} s for {BUDGET} of them{calls}",
-            "refuted for a simulator that can be opened",
+            f"{DEPENDS} the simulator",
             "costs that add up over a chain of operators; with a black-box simulator each strategy takes a call",
         ),
         (
             "Dims and degrees have to be chosen together",
             "[Where dims pay](WhereDimsPay.md): 2 % or more in some workloads, none in most",
-            "reproduced, but not on the paper's six workloads",
+            f"{DEPENDS} the workload",
             "expert counts, MLA, links between nodes, and a limit on latency that binds",
         ),
     ]

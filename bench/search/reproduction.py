@@ -1,7 +1,7 @@
 """Writes docs/Reproduction.md: "Learning to Shard" (arXiv 2509.00217), claim by claim."""
 
 from . import claims, ffn, markdown, paper_agent, searchers, sensitivity
-from .paper import SHORTEST, TABLE_1, WALK, WORKLOADS, Facts
+from .paper import SHORTEST, TABLE_1, WALK, WORKLOADS, Facts, span
 
 NAME = "Reproduction.md"
 FIGURE = "reproduction-megatron.svg"
@@ -85,6 +85,24 @@ def choices(has_variants):
     return CHOICES.format(sensitivity=known)
 
 
+def summary(facts, rows):
+    """What the page says, in five lines."""
+    agent, optimum = searchers.PPO_PAPER, facts.optimum
+    styles = [optimum[w.name] / max(facts.styles(w)) for w in WORKLOADS]
+    literal = searchers.PAPER_ANNEALING
+    annealed = f" that of {literal.label} {markdown.ratio(facts.share(literal))}."
+    lines = [
+        claims.tally(rows),
+        f"On the six workloads the optimum is {span(styles)} over the best of Megatron's dims, whose degrees are searched:"
+        " there is little to find but degrees.",
+        f"The throughput of {agent.label} is {markdown.ratio(facts.share(agent))} of the optimum in the mean,"
+        + (annealed if literal in facts.of else ""),
+        "Dims and degrees chosen together pay on [other workloads](WhereDimsPay.md).",
+        f"Where costs can be opened, `exact` finds and proves the optimum in a search {claims.proof_text(facts)}.",
+    ]
+    return "\n".join(f"- {line}" for line in lines)
+
+
 def text(measured, docs):
     """The page."""
     facts = Facts(measured)
@@ -97,7 +115,9 @@ def text(measured, docs):
     )
     parts = [
         HEAD,
+        summary(facts, rows),
         "## Claims",
+        "A claim is reproduced, depends on a setting, does not hold at these settings, or is contradicted at all settings tried.",
         _words(header, rows),
         "## Table 1",
         f"Mean throughput over that of random walk (n = {facts.runs(WALK)} a workload), in brackets its 95 % interval by Student's"

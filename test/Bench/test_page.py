@@ -1,6 +1,7 @@
 """What the page says of given results."""
 
 import pathlib
+import re
 import unittest
 
 from search import advice, groups, manifest, paper_agent, parts, reproduction, searchers
@@ -155,7 +156,7 @@ class Sections(unittest.TestCase):
 
     def test_reproduction_says_what_is_not_there(self):
         text = self.reproduction()
-        self.assertIn("not at these settings: no strategy has 2.76×", text)
+        self.assertIn("2.00× | not at these settings |", text)
         row = "| 1.20× [1.20, 1.20] | 1.60× [1.60, 1.60] | 1.40× [1.40, 1.40] | 2.00×"
         self.assertIn(f"| gpt-moe-1.2T-16k | 1.19× | 2.76× {row}", text)
         self.assertIn("| gpt-moe-1.2T-16k | 1.25× | 1.11× | 1.04× | 0.62×", text)
@@ -167,8 +168,14 @@ class Sections(unittest.TestCase):
         ]
         proofs = [proof("moe-25", workload=index) for index in range(6)]
         text = self.reproduction(*tight, *proofs)
-        self.assertIn("2.00×, 4.00× where the SLO is 25 ms", text)
-        self.assertIn("| depends on the SLO: no strategy has 2.76× at 50 ms, some have", text)
+        self.assertIn("with an SLO of 50 ms, 2.00×, with 25 ms 4.00× | depends on the SLO |", text)
+
+    def test_reproduction_counts_its_verdicts(self):
+        text = self.reproduction()
+        verdicts = [line.split(" | ")[2] for line in text.splitlines() if line.count(" | ") == 3]
+        tally = re.search(r"- Verdicts on (\d+) claims: (.*)\.", text)
+        counts = list(map(int, re.findall(r"\d+", tally[2])))
+        self.assertEqual([int(tally[1]), sum(counts)], [len(verdicts[2:])] * 2)
 
     def test_the_agent_from_outside_stands_beside_ours(self):
         runs = (
