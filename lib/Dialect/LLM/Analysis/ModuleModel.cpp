@@ -46,6 +46,8 @@ private:
   /// Ends the layer outside of repeats that is being read, if there is one:
   /// `exit` is what the next op takes for the residual.
   LogicalResult closeLayer(Value exit);
+  /// Checks that `op` is not behind the head.
+  LogicalResult checkNotEnded(Operation *op);
   /// Checks that `residual`, operand of `user`, is what was made last.
   LogicalResult checkChain(Value residual, Operation *user);
   /// Adds `layers` layers, one for each of `windows`.
@@ -122,9 +124,11 @@ LogicalResult ProgramReader::checkPrompts(ShardableOpInterface op) {
   int64_t sequence = op.getPromptRows().value_or(rows);
   if (sequence == rows)
     return success();
-  return op.emitOpError("has 'sequence' ")
-         << sequence << ", but a prompt of the module's workload has " << rows
-         << (rows == 1 ? " row" : " rows");
+  InFlightDiagnostic error = op.emitOpError("has 'sequence' ");
+  error << sequence << ", but a prompt of the module's workload has " << rows
+        << (rows == 1 ? " row" : " rows");
+  error.attachNote(module.getLoc()) << "workload is given here";
+  return error;
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,9 +236,10 @@ LogicalResult ProgramReader::readOp(Operation &op) {
     return readShardableOp(shardable);
   // Params, sums, constants, the terminator: nothing to shard.
   WalkResult nested = op.walk([&](ShardableOpInterface shardable) {
-    shardable.emitOpError("is nested in '")
-        << op.getName() << "', expected it in an 'llm.repeat' or next to '"
-        << embedding->getName() << "'";
+    InFlightDiagnostic error = shardable.emitOpError("is nested in '");
+    error << op.getName() << "', expected it in an 'llm.repeat' or next to '"
+          << embedding->getName() << "'";
+    error.attachNote(op.getLoc()) << "nested in this op";
     return WalkResult::interrupt();
   });
   return nested.wasInterrupted() ? failure() : checkFree(&op);
@@ -251,9 +256,18 @@ LogicalResult ProgramReader::checkChain(Value residual, Operation *user) {
   return diagnostic;
 }
 
+LogicalResult ProgramReader::checkNotEnded(Operation *op) {
+  if (!head)
+    return success();
+  InFlightDiagnostic error =
+      op->emitOpError("follows 'llm.lm_head', which ends a program");
+  error.attachNote(head.getLoc()) << "the program ends here";
+  return error;
+}
+
 LogicalResult ProgramReader::readRepeat(RepeatOp repeat) {
-  if (head)
-    return repeat.emitOpError("follows 'llm.lm_head', which ends a program");
+  if (failed(checkNotEnded(repeat)))
+    return failure();
   if (failed(closeLayer(repeat.getInit())) ||
       failed(checkChain(repeat.getInit(), repeat)))
     return failure();
@@ -291,8 +305,8 @@ bool ProgramReader::isInLayer(Value value) const {
 }
 
 LogicalResult ProgramReader::readShardableOp(ShardableOpInterface op) {
-  if (head)
-    return op.emitOpError("follows 'llm.lm_head', which ends a program");
+  if (failed(checkNotEnded(op)))
+    return failure();
   auto norm = dyn_cast<NormOpInterface>(op.getOperation());
   if (norm && !norm.getAddedResidual() && !isInLayer(norm.getNormed().get())) {
     Value residual = norm.getNormed().get();
@@ -311,8 +325,8 @@ LogicalResult ProgramReader::readShardableOp(ShardableOpInterface op) {
 }
 
 LogicalResult ProgramReader::readHead(LmHeadOp last) {
-  if (head)
-    return last.emitOpError("follows 'llm.lm_head', which ends a program");
+  if (failed(checkNotEnded(last)))
+    return failure();
   if (failed(closeLayer(last.getInput())) ||
       failed(checkChain(last.getInput(), last)) || failed(checkPrompts(last)))
     return failure();

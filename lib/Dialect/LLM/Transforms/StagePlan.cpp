@@ -65,12 +65,15 @@ LogicalResult StagePlan::findStacks() {
         std::optional<int64_t> stage = findParting(repeat);
         if (!stage)
           continue; // the one stage that has its layers computes it
-        return repeat.emitOpError("has a stacked operand that is computed: "
-                                  "expected an argument, since each stage "
-                                  "gets its layers, or stages that have all "
-                                  "layers of the repeat or none, but stage ")
-               << *stage << " begins with its layer "
-               << getPart(repeat, *stage).begin;
+        InFlightDiagnostic error =
+            repeat.emitOpError("has a stacked operand that is computed: "
+                               "expected an argument, since each stage "
+                               "gets its layers, or stages that have all "
+                               "layers of the repeat or none, but stage ");
+        error << *stage << " begins with its layer "
+              << getPart(repeat, *stage).begin;
+        error.attachNote(operand.getLoc()) << "computed here";
+        return error;
       }
       if (!argument.hasOneUse()) {
         InFlightDiagnostic error = func.emitOpError("argument ");

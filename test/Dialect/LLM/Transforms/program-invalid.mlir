@@ -143,6 +143,41 @@ module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
 
 // -----
 
+module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
+  func.func @behind_the_head(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %u: tensor<8x8xbf16>, %h: tensor<8x32xbf16>) -> tensor<?xi32> {
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    %a = llm.rms_norm "norm" %x weight(%n) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+    %p = llm.linear "proj" %a, %u : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+    %s = llm.add %x, %p : tensor<?x8xbf16>
+    // expected-note @below {{the program ends here}}
+    %y = llm.lm_head "lm_head" %s norm(%n) weight(%h) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
+    // expected-error @below {{follows 'llm.lm_head', which ends a program}}
+    %b = llm.linear "late" %a, %u : (tensor<?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x8xbf16>
+    return %y : tensor<?xi32>
+  }
+}
+
+// -----
+
+module attributes {llm.workload = #llm.workload<phase = decode, context = 16>} {
+  func.func @inside_a_region(%c: i1, %t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %h: tensor<8x32xbf16>) -> tensor<?xi32> {
+    %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>
+    // expected-note @below {{nested in this op}}
+    %a = scf.if %c -> tensor<?x8xbf16> {
+      // expected-error @below {{is nested in 'scf.if', expected it in an 'llm.repeat' or next to 'llm.embedding'}}
+      %m = llm.rms_norm "norm" %x weight(%n) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>) -> tensor<?x8xbf16>
+      scf.yield %m : tensor<?x8xbf16>
+    } else {
+      scf.yield %x : tensor<?x8xbf16>
+    }
+    %y = llm.lm_head "lm_head" %a norm(%n) weight(%h) {epsilon = 1.0e-5} : (tensor<?x8xbf16>, tensor<8xbf16>, tensor<8x32xbf16>) -> tensor<?xi32>
+    return %y : tensor<?xi32>
+  }
+}
+
+// -----
+
+// expected-note @below {{workload is given here}}
 module attributes {llm.workload = #llm.workload<phase = prefill, context = 16>} {
   func.func @sequence(%t: tensor<?xi32>, %w: tensor<32x8xbf16>, %n: tensor<8xbf16>, %u: tensor<8x8xbf16>, %h: tensor<8x32xbf16>) -> tensor<?xi32> {
     %x = llm.embedding "embed" %t, %w : (tensor<?xi32>, tensor<32x8xbf16>) -> tensor<?x8xbf16>

@@ -63,6 +63,7 @@ func.func @stack_read(%x: tensor<?x8xf32>, %s: tensor<2x8xf32>) -> (tensor<?x8xf
 module attributes {shardopt.strategy = {batch = 4 : i64, ep = 1 : i64, pp = 2 : i64, tp = 1 : i64}} {
 shard.grid @grid(shape = 2x1x1)
 func.func @stack_made(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // expected-note @+1 {{computed here}}
   %s = tensor.empty() : tensor<2x8xf32>
   // expected-error @+1 {{has a stacked operand that is computed: expected an argument, since each stage gets its layers, or stages that have all layers of the repeat or none, but stage 1 begins with its layer 1}}
   %y = llm.repeat 2 init(%r = %x : tensor<?x8xf32>) stacked(%w = %s : tensor<2x8xf32>) {
