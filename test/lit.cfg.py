@@ -69,6 +69,12 @@ for solver in ("toulbar2", "glpsol"):
     if shutil.which(solver):
         config.available_features.add(solver)
 
+# utils/requirements.txt, where ./dev test installed it.
+extras = os.path.join(config.build_root, "venv")
+if os.path.exists(os.path.join(extras, "installed.txt")):
+    config.available_features.add("extras")
+    config.substitutions.append(("%extras", os.path.join(extras, "bin/python")))
+
 # Transformers, where ./dev test --transformers installed it.
 transformers = os.path.join(config.build_root, "transformers-venv")
 if os.path.exists(os.path.join(transformers, "installed.txt")):
