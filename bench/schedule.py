@@ -8,8 +8,8 @@ is proved to be the best. `cpu s` are the seconds of one core.
 
 With --rounds, steps of search end each row before time does, so that rows do not
 depend on what else a machine does. --page writes the tables into docs/ScheduleResults.md;
---gantt draws DualPipe and ours. --what=suite is of many small pipelines, graphs and
-rings instead.
+--gantt draws DualPipe and ours. --what=orders has orders made by hand, --what=suite many
+small pipelines, graphs and rings.
 """
 
 import argparse
@@ -22,11 +22,16 @@ import tempfile
 
 import generate_graph
 from marked import with_part
+from pipeline_orders import CHUNKS, ORDERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/ScheduleResults.md"
 MARKS = {
     "tables": ("<!-- made by ./dev bench schedule -->", "<!-- end -->"),
+    "orders": (
+        "<!-- made by ./dev bench schedule --what=orders -->",
+        "<!-- end of orders -->",
+    ),
     "suite": ("<!-- made by ./dev bench schedule --what=suite -->", "<!-- end of suite -->"),
 }
 
@@ -158,8 +163,9 @@ def memory_of(arguments):
 
 
 def bubble_of(report, name, memory):
-    """That of an expert's order, where it is one that fits."""
-    baseline = report["baselines"].get(name)
+    """That of an expert's order, where it is one that fits; of a v, that of DualPipeV."""
+    folded = name.replace("dualpipe", "dualpipev")
+    baseline = report["baselines"].get(folded, report["baselines"].get(name))
     return str(baseline["bubble"]) if baseline and baseline["peak"] <= memory else "-"
 
 
@@ -345,6 +351,26 @@ def suite(tool, limits):
     return lines
 
 
+def orders(tool, limits):
+    """Each order of 8 stages and 20 micro-batches, and what is found in its memory."""
+    lines = Lines()
+    lines.add(*header(["order", "placement", "bubble", "peak", "found in its memory", "cpu s"]))
+    pipeline = ["--pattern=train", "--stages=8", "--microbatches=20"]
+    known, _ = measure(tool, [*pipeline, "--placement=wave", "--backend=rules"], ["--rounds=1"])
+    for name, (label, placement) in ORDERS.items():
+        if name not in known["baselines"]:
+            continue
+        peak = known["baselines"][name]["peak"]
+        arguments = [*pipeline, f"--placement={placement}", f"--memory={peak}"]
+        found, spent = measure(tool, arguments, limits)
+        chunks = CHUNKS[placement]
+        star = " *" if found["proved"] else ""
+        cells = [label, placement, f"{found['baselines'][name]['bubble'] / chunks:g}"]
+        cells += [f"{peak / chunks:g}", f"{found['bubble'] / chunks:g}{star}", f"{spent:.2f}"]
+        lines.row(*cells)
+    return lines
+
+
 def write_page(what, lines):
     begin, end = MARKS[what]
     PAGE.write_text(with_part(PAGE.read_text(), begin, end, "\n".join(lines)))
@@ -366,7 +392,8 @@ def main():
     limits = [f"--time-limit={args.seconds}"]
     if args.rounds:
         limits.append(f"--rounds={args.rounds}")
-    lines = tables(tool, limits) if args.what == "tables" else suite(tool, limits)
+    make = {"tables": tables, "orders": orders, "suite": suite}[args.what]
+    lines = make(tool, limits)
     if args.page:
         write_page(args.what, lines)
     return 0

@@ -19,7 +19,7 @@
 using namespace shardopt;
 using namespace shardopt::schedule;
 
-static Placement placementOf(const Options &options, Placement otherwise) {
+Placement placementOf(const Options &options, Placement otherwise) {
   for (auto [name, placement] :
        {std::pair("linear", Placement::Linear),
         std::pair("bidirectional", Placement::Bidirectional),
@@ -52,17 +52,27 @@ static std::optional<Error> checkTimes(const Options &options) {
   return std::nullopt;
 }
 
-static ErrorOr<ScheduleTask> makePipeline(const Options &options,
-                                          int32_t microbatches) {
-  Pipeline pipeline;
-  pipeline.placement = placementOf(options, Placement::Linear);
-  pipeline.devices = int32_t(options.stages);
-  pipeline.memory = options.memory;
-  if (microbatches % pipeline.directions())
+ErrorOr<PipelineTask> pipelineOf(const Options &options, int64_t devices,
+                                 int64_t microbatches) {
+  PipelineTask task;
+  task.pipeline = {placementOf(options, Placement::Linear), int32_t(devices),
+                   options.memory};
+  int64_t directions = task.pipeline.directions();
+  if (microbatches % directions)
     return Error{"--microbatches: a bidirectional pipeline takes half of them "
                  "from each end, found " +
                  std::to_string(microbatches)};
-  int32_t copies = microbatches / pipeline.directions();
+  task.copies = int32_t(microbatches / directions);
+  return task;
+}
+
+static ErrorOr<ScheduleTask> makePipeline(const Options &options,
+                                          int32_t microbatches) {
+  ErrorOr<PipelineTask> task =
+      pipelineOf(options, options.stages, microbatches);
+  if (!task)
+    return task.error();
+  const auto &[pipeline, copies] = *task;
   bool isOfExperts = options.pattern == "experts";
   ErrorOr<std::vector<int64_t>> t =
       isOfExperts ? timesOf(options, {2, 2, 2, 2}, "A,D,E,C of a layer")
@@ -82,8 +92,10 @@ static ErrorOr<ScheduleTask> makePipeline(const Options &options,
   if (!instance)
     return instance.error();
   ScheduleTask problem(std::move(*instance));
-  problem.baselines = computeBaselines(problem.instance, pipeline, microbatches,
-                                       times, expertTimes);
+  problem.baselines = expertTimes ? computeBaselines(problem.instance, pipeline,
+                                                     microbatches, *expertTimes)
+                                  : computeBaselines(problem.instance, pipeline,
+                                                     microbatches, times);
   return problem;
 }
 

@@ -27,6 +27,19 @@ struct ScheduleTask {
   std::vector<std::pair<std::string, std::string>> notes;
 };
 
+/// The placement that the options name, or `otherwise`.
+shardopt::schedule::Placement
+placementOf(const Options &options, shardopt::schedule::Placement otherwise);
+
+/// The pipeline of so many devices, and the repetitions of its graph for so
+/// many micro-batches; an error where they cannot be halved.
+struct PipelineTask {
+  shardopt::schedule::Pipeline pipeline;
+  int32_t copies = 1;
+};
+shardopt::ErrorOr<PipelineTask>
+pipelineOf(const Options &options, int64_t devices, int64_t microbatches);
+
 /// Reads the graph, or makes that of the pattern.
 shardopt::ErrorOr<ScheduleTask> makeTask(const Options &options);
 

@@ -17,103 +17,115 @@ using namespace shardopt::schedule;
 
 namespace {
 
+struct NamedOrder {
+  ExpertOrder order;
+  const char *name;
+};
+
 class BaselineComputation {
 public:
   BaselineComputation(const Instance &instance, const Pipeline &pipeline,
-                      int32_t microbatches, const TrainTimes &times,
-                      const std::optional<ExpertTimes> &expertTimes)
-      : instance(instance), pipeline(pipeline), microbatches(microbatches),
-        times(times), expertTimes(expertTimes) {}
+                      int32_t microbatches)
+      : instance(instance), pipeline(pipeline), microbatches(microbatches) {}
 
-  /// As published; and re-timed, if that has a name.
-  void add(ExpertOrder order, const char *name, const char *retimedName);
+  /// As published; and re-timed, where that changes an order of `instance`, or
+  /// DualPipe in any placement. `graphOf` makes the graph of a number of
+  /// repetitions; `times` are those of blocks, in which passes overlap if
+  /// `overlaps`.
+  template <typename GraphOf>
+  void add(const NamedOrder &named, const Pipeline &own,
+           const PipelineTimes &times, bool overlaps, GraphOf graphOf);
 
   std::vector<Baseline> result;
 
 private:
-  /// The same work where an order has its chunks, each `longer` times as long.
-  ErrorOr<Instance> instanceOf(const Pipeline &own, int32_t longer) const;
-
   const Instance &instance;
   const Pipeline &pipeline;
   int32_t microbatches;
-  TrainTimes times;
-  std::optional<ExpertTimes> expertTimes;
 };
 
 } // namespace
 
-ErrorOr<Instance> BaselineComputation::instanceOf(const Pipeline &own,
-                                                  int32_t longer) const {
-  int32_t copies = microbatches / own.directions();
-  if (expertTimes) {
-    ExpertTimes ownTimes = {
-        expertTimes->attention * longer, expertTimes->dispatch * longer,
-        expertTimes->experts * longer, expertTimes->combine * longer};
-    return Instance::expand(makeExpertTrainGraph(own, ownTimes, copies),
-                            copies);
-  }
-  TrainTimes ownTimes = {times.forward * longer, times.inputGradient * longer,
-                         times.weightGradient * longer};
-  return Instance::expand(makeTrainGraph(own, ownTimes, copies), copies);
+/// In the order of reports.
+static constexpr NamedOrder namedOrders[] = {
+    {ExpertOrder::OneFOneB, "1f1b"},      {ExpertOrder::ZeroBubbleH1, "zb1p"},
+    {ExpertOrder::ZeroBubbleV, "zbv"},    {ExpertOrder::VHalf, "v_half"},
+    {ExpertOrder::VMin, "v_min"},         {ExpertOrder::Chimera, "chimera"},
+    {ExpertOrder::Hanayo, "hanayo"},      {ExpertOrder::DualPipe, "dualpipe"},
+    {ExpertOrder::DualPipeV, "dualpipev"}};
+
+static bool isDualPipe(ExpertOrder order) {
+  return order == ExpertOrder::DualPipe || order == ExpertOrder::DualPipeV;
 }
 
-void BaselineComputation::add(ExpertOrder order, const char *name,
-                              const char *retimedName) {
+/// Whether any block has several passes, so that one can start earlier.
+static bool gains(const std::vector<std::vector<Block>> &blocks) {
+  for (const std::vector<Block> &device : blocks)
+    for (const Block &block : device)
+      if (block.forward.exists() + block.backward.exists() +
+              block.weight.exists() >
+          1)
+        return true;
+  return false;
+}
+
+/// The most that the compute machine of a device does. All groups are placed.
+static int64_t busiestWork(const Instance &instance) {
+  const PlanGraph &graph = instance.graph();
+  std::vector<int64_t> work(graph.devices.size(), 0);
+  for (size_t i = 0; i < graph.ops.size(); ++i)
+    if (graph.ops[i].machine == MachineKind::Compute)
+      work[graph.groups[graph.ops[i].group].device] +=
+          graph.leastTime(int32_t(i));
+  return *std::max_element(work.begin(), work.end()) * instance.copies();
+}
+
+template <typename GraphOf>
+void BaselineComputation::add(const NamedOrder &named, const Pipeline &own,
+                              const PipelineTimes &times, bool overlaps,
+                              GraphOf graphOf) {
   std::optional<std::vector<std::vector<Block>>> blocks =
-      makeBlocks(order, pipeline.devices, microbatches);
+      makeBlocks(named.order, pipeline.devices, microbatches);
   if (!blocks)
     return;
-  Pipeline own{placementOf(order), pipeline.devices, std::nullopt};
-  int32_t longer = pipeline.chunks() / own.chunks();
-  BlockTimes unit = expertTimes ? blockTimes(*expertTimes) : blockTimes(times);
-  BlockTimes ownTimes = {unit.forward * longer, unit.inputGradient * longer,
-                         unit.weightGradient * longer, unit.full * longer,
-                         unit.overlapped * longer};
-  int64_t compute =
-      expertTimes ? 3 * (expertTimes->attention + expertTimes->experts)
-                  : times.forward + times.inputGradient + times.weightGradient;
-  int64_t work =
-      compute * microbatches * (pipeline.chunks() / pipeline.devices);
-
-  BlockReplay replayed = replay(*blocks, own.chunks(), ownTimes);
+  int32_t copies = microbatches / own.directions();
+  bool isOwn = own.placement == pipeline.placement;
+  // Memory may be less than the order takes: what it takes is told all the
+  // same.
+  ErrorOr<Instance> roomy = isOwn ? instance.withMemory(std::nullopt)
+                                  : Instance::expand(graphOf(copies), copies);
+  if (!roomy)
+    return;
+  BlockReplay replayed = replay(*blocks, own, times);
   Baseline baseline;
-  baseline.name = name;
+  baseline.name = named.name;
   baseline.makespan = replayed.makespan;
-  baseline.bubble = replayed.makespan - work;
+  baseline.bubble = replayed.makespan - busiestWork(*roomy);
   baseline.peak =
       *std::max_element(replayed.peaks.begin(), replayed.peaks.end());
-  if (!expertTimes)
-    baseline.published = publishedBubble(order, pipeline.devices, ownTimes);
-  bool isOwn = own.placement == pipeline.placement;
-  if (!expertTimes && isOwn) {
-    Schedule schedule = scheduleOf(instance, *blocks, replayed, ownTimes);
-    if (validate(instance, schedule))
+  if (!overlaps) {
+    Schedule schedule = scheduleOf(*roomy, *blocks, replayed, times);
+    ErrorOr<Verdict> verdict = validate(*roomy, schedule);
+    if (!verdict)
+      return;
+    baseline.peak = verdict->peakMemory();
+    if (times.isUniform())
+      baseline.published = publishedBubble(named.order, pipeline.devices,
+                                           microbatches, times.chunks[0]);
+    if (isOwn && validate(instance, schedule))
       baseline.schedule = std::move(schedule);
   }
   result.push_back(baseline);
 
-  // DualPipe is told both ways, be the placement its own or another.
-  std::optional<Instance> other;
-  if (!isOwn) {
-    if (order != ExpertOrder::DualPipe && order != ExpertOrder::DualPipeV)
-      return;
-    ErrorOr<Instance> expanded = instanceOf(own, longer);
-    if (!expanded)
-      return;
-    other = std::move(*expanded);
-  }
-  const Instance &timed = isOwn ? instance : *other;
-  std::optional<Schedule> schedule = retimeBlocks(timed, *blocks);
+  if (!gains(*blocks) || (!isOwn && !isDualPipe(named.order)))
+    return;
+  std::optional<Schedule> schedule = retimeBlocks(*roomy, *blocks);
   if (!schedule)
     return;
-  // Memory may be less than the order takes: what it takes is told all the
-  // same.
-  ErrorOr<Verdict> verdict =
-      validate(timed.withMemory(std::nullopt), *schedule);
+  ErrorOr<Verdict> verdict = validate(*roomy, *schedule);
   if (!verdict)
     return;
-  baseline.name = retimedName;
+  baseline.name += "_retimed";
   baseline.makespan = verdict->makespan;
   baseline.bubble = verdict->bubble();
   baseline.peak = verdict->peakMemory();
@@ -124,18 +136,64 @@ void BaselineComputation::add(ExpertOrder order, const char *name,
   result.push_back(std::move(baseline));
 }
 
-std::vector<Baseline>
-schedule::computeBaselines(const Instance &instance, const Pipeline &pipeline,
-                           int32_t microbatches, const TrainTimes &times,
-                           const std::optional<ExpertTimes> &expertTimes) {
-  BaselineComputation computation(instance, pipeline, microbatches, times,
-                                  expertTimes);
-  computation.add(ExpertOrder::OneFOneB, "1f1b", "1f1b_retimed");
-  computation.add(ExpertOrder::ZeroBubbleH1, "zb1p", "zb1p_retimed");
-  if (pipeline.placement == Placement::V)
-    computation.add(ExpertOrder::DualPipeV, "dualpipe", "dualpipe_retimed");
-  else
-    computation.add(ExpertOrder::DualPipe, "dualpipe", "dualpipe_retimed");
+/// How often the chunks of `own` hold those of `pipeline`; 0: more than one of
+/// them is needed for one.
+static int64_t chunksInOne(const Pipeline &pipeline, const Pipeline &own) {
+  return pipeline.chunks() / own.chunks();
+}
+
+std::vector<Baseline> schedule::computeBaselines(const Instance &instance,
+                                                 const Pipeline &pipeline,
+                                                 int32_t microbatches,
+                                                 const TrainedModel &model) {
+  BaselineComputation computation(instance, pipeline, microbatches);
+  for (const NamedOrder &named : namedOrders) {
+    Pipeline own{placementOf(named.order), pipeline.devices, std::nullopt};
+    std::optional<TrainChunks> train = model(own);
+    if (!train)
+      continue;
+    PipelineTimes times = pipelineTimes(*train);
+    computation.add(named, own, times, false, [&](int32_t copies) {
+      return makeChunkGraph(own, *train, copies);
+    });
+  }
+  return std::move(computation.result);
+}
+
+std::vector<Baseline> schedule::computeBaselines(const Instance &instance,
+                                                 const Pipeline &pipeline,
+                                                 int32_t microbatches,
+                                                 const TrainTimes &times) {
+  return computeBaselines(
+      instance, pipeline, microbatches,
+      [&](const Pipeline &own) -> std::optional<TrainChunks> {
+        int64_t longer = chunksInOne(pipeline, own);
+        if (!longer)
+          return std::nullopt;
+        return equalChunks(own, {times.forward * longer,
+                                 times.inputGradient * longer,
+                                 times.weightGradient * longer});
+      });
+}
+
+std::vector<Baseline> schedule::computeBaselines(const Instance &instance,
+                                                 const Pipeline &pipeline,
+                                                 int32_t microbatches,
+                                                 const ExpertTimes &times) {
+  BaselineComputation computation(instance, pipeline, microbatches);
+  for (const NamedOrder &named : namedOrders) {
+    Pipeline own{placementOf(named.order), pipeline.devices, std::nullopt};
+    int64_t longer = chunksInOne(pipeline, own);
+    bool isLinear = own.placement == Placement::Linear;
+    if (!longer || !(isLinear || isDualPipe(named.order)))
+      continue;
+    ExpertTimes ownTimes = {times.attention * longer, times.dispatch * longer,
+                            times.experts * longer, times.combine * longer};
+    computation.add(named, own, {{blockTimes(ownTimes)}, 0}, true,
+                    [&](int32_t copies) {
+                      return makeExpertTrainGraph(own, ownTimes, copies);
+                    });
+  }
   return std::move(computation.result);
 }
 

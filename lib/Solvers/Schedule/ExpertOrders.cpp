@@ -5,28 +5,46 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardopt/Solvers/Schedule/ExpertOrders.h"
+#include "BlockWriter.h"
 
 #include <algorithm>
-#include <deque>
 
 using namespace shardopt;
 using namespace shardopt::schedule;
 
-int64_t BlockTimes::of(const Block &block) const {
-  if (block.forward.exists() && block.backward.exists())
-    return overlapped;
+int64_t PipelineTimes::of(const Block &block) const {
+  int64_t time = 0;
   if (block.forward.exists())
-    return forward;
+    time += at(block.forward).forward;
   if (block.backward.exists())
-    return block.weight.exists() ? full : inputGradient;
-  return weightGradient;
+    time += block.weight.exists() ? at(block.backward).full
+                                  : at(block.backward).inputGradient;
+  else if (block.weight.exists())
+    time += at(block.weight).weightGradient;
+  if (block.forward.exists() && block.backward.exists())
+    time -= std::min(at(block.forward).hidden, at(block.backward).hidden);
+  return time;
 }
 
 BlockTimes schedule::blockTimes(const TrainTimes &times) {
   int64_t full = times.inputGradient + times.weightGradient;
-  return {times.forward, times.inputGradient, times.weightGradient, full,
-          times.forward + full};
+  return {times.forward, times.inputGradient, times.weightGradient, full, 0};
+}
+
+PipelineTimes schedule::pipelineTimes(const TrainChunks &train) {
+  PipelineTimes times{{}, train.send};
+  for (const TrainChunks::Chunk &chunk : train.chunks)
+    times.chunks.push_back(blockTimes(chunk.times));
+  bool isUniform = std::all_of(
+      times.chunks.begin(), times.chunks.end(), [&](const BlockTimes &own) {
+        const BlockTimes &first = times.chunks[0];
+        return own.forward == first.forward &&
+               own.inputGradient == first.inputGradient &&
+               own.weightGradient == first.weightGradient;
+      });
+  if (isUniform)
+    times.chunks.resize(1);
+  return times;
 }
 
 BlockTimes schedule::blockTimes(const ExpertTimes &times) {
@@ -34,23 +52,34 @@ BlockTimes schedule::blockTimes(const ExpertTimes &times) {
   int64_t comm = times.dispatch + times.combine;
   int64_t full = times.combine + times.experts +
                  std::max(times.dispatch, times.experts) + 2 * times.attention;
+  int64_t overlapped = std::max(3 * compute, 2 * comm);
   return {compute + comm, compute + comm, compute, full,
-          std::max(3 * compute, 2 * comm)};
+          compute + comm + full - overlapped};
 }
 
 Placement schedule::placementOf(ExpertOrder order) {
   switch (order) {
+  case ExpertOrder::OneFOneB:
+  case ExpertOrder::ZeroBubbleH1:
+    return Placement::Linear;
   case ExpertOrder::DualPipe:
+  case ExpertOrder::Chimera:
     return Placement::Bidirectional;
   case ExpertOrder::DualPipeV:
+  case ExpertOrder::ZeroBubbleV:
+  case ExpertOrder::VHalf:
+  case ExpertOrder::VMin:
     return Placement::V;
-  default:
-    return Placement::Linear;
+  case ExpertOrder::Hanayo:
+    break;
   }
+  return Placement::Wave;
 }
 
-int64_t schedule::publishedBubble(ExpertOrder order, int32_t devices,
-                                  const BlockTimes &times) {
+std::optional<int64_t> schedule::publishedBubble(ExpertOrder order,
+                                                 int32_t devices,
+                                                 int32_t microbatches,
+                                                 const BlockTimes &times) {
   switch (order) {
   case ExpertOrder::OneFOneB:
     return (devices - 1) * (times.forward + times.full);
@@ -59,71 +88,19 @@ int64_t schedule::publishedBubble(ExpertOrder order, int32_t devices,
            (times.forward + times.full - 2 * times.weightGradient);
   case ExpertOrder::DualPipe:
     return (devices / 2 - 1) *
-           (times.overlapped + times.full - 3 * times.weightGradient);
+           (times.overlapped() + times.full - 3 * times.weightGradient);
   case ExpertOrder::DualPipeV:
     return (devices - 1) *
-           (times.overlapped + times.full - 3 * times.weightGradient);
+           (times.overlapped() + times.full - 3 * times.weightGradient);
+  case ExpertOrder::Chimera:
+    if (microbatches == devices)
+      return (devices - 2) * times.full;
+    break;
+  default:
+    break;
   }
-  return 0;
+  return std::nullopt;
 }
-
-namespace {
-
-/// The blocks of one device, whose chunks are `near` ("0", nearer the start)
-/// and `far` ("1"). Micro-batches of each go in order; weight gradients that
-/// were put off are done oldest first.
-class BlockWriter {
-public:
-  BlockWriter(Block::Pass near, Block::Pass far) : chunks{near, far} {}
-
-  void forward(int which) {
-    Block block;
-    block.forward = nextForward(which);
-    blocks.push_back(block);
-  }
-  void backward(int which, bool withWeight) {
-    Block block;
-    block.backward = nextBackward(which, withWeight);
-    if (withWeight)
-      block.weight = block.backward;
-    blocks.push_back(block);
-  }
-  void weight() {
-    Block block;
-    block.weight = pending.front();
-    pending.pop_front();
-    blocks.push_back(block);
-  }
-  void overlapped(int forwardOf, int backwardOf) {
-    Block block;
-    block.forward = nextForward(forwardOf);
-    block.backward = block.weight = nextBackward(backwardOf, true);
-    blocks.push_back(block);
-  }
-  size_t numPending() const { return pending.size(); }
-
-  std::vector<Block> blocks;
-
-private:
-  Block::Pass nextForward(int which) {
-    Block::Pass pass = chunks[which];
-    pass.microbatch = numForward[which]++;
-    return pass;
-  }
-  Block::Pass nextBackward(int which, bool withWeight) {
-    Block::Pass pass = chunks[which];
-    pass.microbatch = numBackward[which]++;
-    if (!withWeight)
-      pending.push_back(pass);
-    return pass;
-  }
-
-  Block::Pass chunks[2];
-  int32_t numForward[2] = {}, numBackward[2] = {};
-  std::deque<Block::Pass> pending;
-};
-
-} // namespace
 
 /// The eight steps of DualPipe on the device that is `r` from the end, of a
 /// pipeline of `half` such; `each` micro-batches from each end.
@@ -185,37 +162,75 @@ static void writeOneFOneB(BlockWriter &writer, int32_t devices, int32_t r,
     writer.weight();
 }
 
+/// 1F1B and ZB-H1 on device `d`.
+static std::vector<Block> linearBlocks(ExpertOrder order, int32_t devices,
+                                       int32_t d, int32_t microbatches) {
+  BlockWriter writer({0, d, -1}, {0, d, -1});
+  writeOneFOneB(writer, devices, d, microbatches,
+                order == ExpertOrder::OneFOneB ? -1 : d);
+  return std::move(writer.blocks);
+}
+
+/// DualPipe and DualPipeV on device `d`.
+static std::vector<Block> dualPipeBlocks(ExpertOrder order, int32_t devices,
+                                         int32_t d, int32_t microbatches) {
+  bool isFolded = order == ExpertOrder::DualPipeV;
+  int32_t half = isFolded ? devices : devices / 2;
+  int32_t r = isFolded ? d : std::min(d, devices - 1 - d);
+  int32_t nearer = !isFolded && d >= half;
+  BlockWriter writer({nearer, r, -1},
+                     {isFolded ? 0 : 1 - nearer, 2 * half - 1 - r, -1});
+  writeDualPipe(writer, half, r, isFolded ? microbatches : microbatches / 2);
+  return std::move(writer.blocks);
+}
+
+/// Whether there is an order of so many devices and micro-batches.
+static bool isDefined(ExpertOrder order, int32_t devices,
+                      int32_t microbatches) {
+  bool isBidirectional = placementOf(order) == Placement::Bidirectional;
+  if (isBidirectional && (devices % 2 || microbatches % 2))
+    return false;
+  switch (order) {
+  case ExpertOrder::DualPipe:
+    return microbatches >= 2 * devices;
+  case ExpertOrder::DualPipeV:
+    return microbatches >= 2 * devices;
+  case ExpertOrder::ZeroBubbleV:
+    return microbatches >= 2 * devices - 1;
+  default:
+    return true;
+  }
+}
+
 std::optional<std::vector<std::vector<Block>>>
 schedule::makeBlocks(ExpertOrder order, int32_t devices, int32_t microbatches) {
-  std::vector<std::vector<Block>> result;
-  bool isFolded = order == ExpertOrder::DualPipeV;
-  bool isDual = isFolded || order == ExpertOrder::DualPipe;
-  int32_t half = isFolded ? devices : devices / 2;
-  int32_t each = isFolded ? microbatches : microbatches / 2;
-  if (isDual && !isFolded && (devices % 2 || microbatches % 2))
+  if (!isDefined(order, devices, microbatches))
     return std::nullopt;
-  if (isDual && each < 2 * half)
-    return std::nullopt;
-  for (int32_t d = 0; d < devices; ++d) {
-    if (!isDual) {
-      BlockWriter writer({0, d, -1}, {0, d, -1});
-      writeOneFOneB(writer, devices, d, microbatches,
-                    order == ExpertOrder::OneFOneB ? -1 : d);
-      result.push_back(std::move(writer.blocks));
-      continue;
-    }
-    int32_t r = isFolded ? d : std::min(d, devices - 1 - d);
-    int32_t nearer = !isFolded && d >= half;
-    BlockWriter writer({nearer, r, -1},
-                       {isFolded ? 0 : 1 - nearer, 2 * half - 1 - r, -1});
-    writeDualPipe(writer, half, r, each);
-    result.push_back(std::move(writer.blocks));
+  switch (order) {
+  case ExpertOrder::VHalf:
+  case ExpertOrder::VMin:
+    return makeRepeatedBlocks(order, devices, microbatches);
+  case ExpertOrder::Chimera:
+    return makeChimera(devices, microbatches);
+  case ExpertOrder::Hanayo:
+    return makeHanayo(devices, microbatches);
+  default:
+    break;
   }
+  std::vector<std::vector<Block>> result;
+  for (int32_t d = 0; d < devices; ++d)
+    if (placementOf(order) == Placement::Linear)
+      result.push_back(linearBlocks(order, devices, d, microbatches));
+    else if (order == ExpertOrder::ZeroBubbleV)
+      result.push_back(zeroBubbleBlocks(devices, d, microbatches));
+    else
+      result.push_back(dualPipeBlocks(order, devices, d, microbatches));
   return result;
 }
 
 BlockReplay schedule::replay(const std::vector<std::vector<Block>> &blocks,
-                             int32_t chunks, const BlockTimes &times) {
+                             const Pipeline &pipeline,
+                             const PipelineTimes &times) {
   /// When passes ended: of each direction, micro-batch and chunk.
   struct Ends {
     int32_t chunks;
@@ -228,21 +243,29 @@ BlockReplay schedule::replay(const std::vector<std::vector<Block>> &blocks,
       return row[index];
     }
   };
+  int32_t chunks = pipeline.chunks();
   Ends forwards{chunks, {}}, backwards{chunks, {}};
   BlockReplay result;
   result.ends.resize(blocks.size());
   std::vector<size_t> next(blocks.size(), 0);
   std::vector<int64_t> idle(blocks.size(), 0);
-  /// When what a block needs is there; -1 if it is not yet known.
+  /// When what `pass` takes from another one is there, which ended at `end`
+  /// for chunk `from`; -1 if it is not yet known.
+  auto arrival = [&](const Block::Pass &pass, int64_t end, int32_t from) {
+    bool isLocal = pipeline.deviceOf(pass.direction, pass.chunk) ==
+                   pipeline.deviceOf(pass.direction, from);
+    return end < 0 || isLocal ? end : end + times.send;
+  };
   auto readyAt = [&](const Block &block) {
     int64_t ready = 0;
-    if (block.forward.exists() && block.forward.chunk)
-      ready = forwards.of(block.forward, block.forward.chunk - 1);
-    if (block.backward.exists() && ready >= 0) {
-      int32_t chunk = block.backward.chunk;
-      int64_t other = chunk + 1 == chunks
-                          ? forwards.of(block.backward, chunk)
-                          : backwards.of(block.backward, chunk + 1);
+    if (const Block::Pass &pass = block.forward; pass.exists() && pass.chunk)
+      ready = arrival(pass, forwards.of(pass, pass.chunk - 1), pass.chunk - 1);
+    if (const Block::Pass &pass = block.backward; pass.exists() && ready >= 0) {
+      int32_t chunk = pass.chunk;
+      int64_t other =
+          chunk + 1 == chunks
+              ? forwards.of(pass, chunk)
+              : arrival(pass, backwards.of(pass, chunk + 1), chunk + 1);
       ready = other < 0 ? other : std::max(ready, other);
     }
     return ready;

@@ -132,7 +132,7 @@ schedule::retimeBlocks(const Instance &instance,
 Schedule schedule::scheduleOf(const Instance &instance,
                               const std::vector<std::vector<Block>> &blocks,
                               const BlockReplay &replay,
-                              const BlockTimes &times) {
+                              const PipelineTimes &times) {
   Schedule result{instance.placement(), {}};
   result.starts.assign(instance.numOps(), 0);
   const PlanGraph &graph = instance.graph();

@@ -87,8 +87,20 @@ static int32_t addGroups(PlanGraph &graph, const Pipeline &pipeline,
   return first;
 }
 
+TrainChunks schedule::equalChunks(const Pipeline &pipeline,
+                                  const TrainTimes &times) {
+  TrainChunks train;
+  train.chunks.assign(size_t(pipeline.chunks()), {times, 1, 0});
+  return train;
+}
+
 PlanGraph schedule::makeTrainGraph(const Pipeline &pipeline,
                                    const TrainTimes &times, int32_t copies) {
+  return makeChunkGraph(pipeline, equalChunks(pipeline, times), copies);
+}
+
+PlanGraph schedule::makeChunkGraph(const Pipeline &pipeline,
+                                   const TrainChunks &train, int32_t copies) {
   PlanGraph graph = makeDevices(pipeline);
   int32_t chunks = pipeline.chunks();
   for (int32_t direction = 0; direction < pipeline.directions(); ++direction) {
@@ -96,12 +108,15 @@ PlanGraph schedule::makeTrainGraph(const Pipeline &pipeline,
     ChainBuilder chain(graph, direction * copies);
     int32_t first = int32_t(graph.ops.size());
     for (int32_t s = 0; s < chunks; ++s) {
-      int32_t op =
-          chain.add("F", PlanOpPhase::Forward, times.forward, s, group + s);
-      graph.ops[op].birthBytes = 1;
+      const TrainChunks::Chunk &chunk = train.chunks[s];
+      int32_t op = chain.add("F", PlanOpPhase::Forward, chunk.times.forward, s,
+                             group + s);
+      graph.ops[op].birthBytes = chunk.activation;
+      graph.ops[op].parameterBytes = chunk.parameters;
       graph.ops[op].claims = op;
     }
     for (int32_t s = chunks; s-- > 0;) {
+      const TrainTimes &times = train.chunks[s].times;
       int32_t gradient = chain.add("Bi", PlanOpPhase::InputGradient,
                                    times.inputGradient, s, group + s);
       int32_t weight = chain.add("W", PlanOpPhase::WeightGradient,
@@ -111,6 +126,8 @@ PlanGraph schedule::makeTrainGraph(const Pipeline &pipeline,
       chain.last = gradient;
     }
   }
+  for (PlanEdge &edge : graph.edges)
+    edge.bytes = train.send;
   return graph;
 }
 

@@ -18,7 +18,8 @@ using namespace shardopt::schedule;
 namespace {
 
 struct Measured {
-  int64_t published, replayed, replayedPeak, retimed, retimedPeak;
+  std::optional<int64_t> published;
+  int64_t replayed, replayedPeak, retimed, retimedPeak;
 };
 
 } // namespace
@@ -31,8 +32,8 @@ static Measured measure(ExpertOrder order, int32_t devices,
       *Instance::expand(makeTrainGraph(pipeline, times, copies), copies);
   auto blocks = makeBlocks(order, devices, microbatches);
   EXPECT_TRUE(blocks.has_value());
-  BlockTimes own = blockTimes(times);
-  BlockReplay replayed = replay(*blocks, pipeline.chunks(), own);
+  PipelineTimes own{{blockTimes(times)}, 0};
+  BlockReplay replayed = replay(*blocks, pipeline, own);
   ErrorOr<Verdict> published =
       validate(instance, scheduleOf(instance, *blocks, replayed, own));
   EXPECT_TRUE(published) << published.error().message;
@@ -42,7 +43,8 @@ static Measured measure(ExpertOrder order, int32_t devices,
   ErrorOr<Verdict> verdict = validate(instance, *schedule);
   EXPECT_TRUE(verdict) << verdict.error().message;
   int64_t work = verdict->makespan - verdict->bubble();
-  return {publishedBubble(order, devices, own), replayed.makespan - work,
+  return {publishedBubble(order, devices, microbatches, own.chunks[0]),
+          replayed.makespan - work,
           *std::max_element(replayed.peaks.begin(), replayed.peaks.end()),
           verdict->bubble(), verdict->peakMemory()};
 }
@@ -95,6 +97,51 @@ TEST(ExpertOrders, LinearOrdersMeetTheirFormulas) {
   }
 }
 
+/// Peaks are activations of a chunk, of which 1F1B keeps `devices` of one or
+/// two chunks, or two or four times as many halves or quarters.
+TEST(ExpertOrders, FoldedOrdersTradeMemoryForTime) {
+  for (auto [devices, microbatches] :
+       {std::pair(4, 8), std::pair(6, 16), std::pair(8, 20)}) {
+    int64_t whole = 2 * devices;
+    Measured all = measure(ExpertOrder::ZeroBubbleV, devices, microbatches);
+    Measured half = measure(ExpertOrder::VHalf, devices, microbatches);
+    Measured third = measure(ExpertOrder::VMin, devices, microbatches);
+    EXPECT_EQ(all.replayedPeak, whole);
+    EXPECT_EQ(all.replayed, devices - 1); // half chunks: no device idles inside
+    EXPECT_LE(half.replayedPeak, whole / 2 + 2);
+    EXPECT_LE(third.replayedPeak, (whole + 2) / 3 + 2);
+    EXPECT_LE(all.replayed, half.replayed);
+    EXPECT_LE(half.replayed, third.replayed);
+    Measured plain = measure(ExpertOrder::OneFOneB, devices, microbatches);
+    EXPECT_LT(half.replayed, 2 * plain.replayed);
+    // Nothing but single passes: there is nothing to re-time.
+    EXPECT_EQ(third.retimed, third.replayed);
+  }
+}
+
+TEST(ExpertOrders, ChimeraMeetsItsFormula) {
+  for (int32_t devices : {4, 8, 16})
+    for (TrainTimes times : {TrainTimes{1, 1, 1}, TrainTimes{2, 1, 1}}) {
+      Measured found = measure(ExpertOrder::Chimera, devices, devices, times);
+      EXPECT_EQ(found.replayed, found.published);
+      EXPECT_LE(found.replayedPeak, devices);
+    }
+  Measured units = measure(ExpertOrder::Chimera, 8, 16);
+  EXPECT_FALSE(units.published);
+  EXPECT_LE(units.replayedPeak, 8);
+  EXPECT_LT(units.replayed, measure(ExpertOrder::OneFOneB, 8, 16).replayed);
+}
+
+TEST(ExpertOrders, WavesIdleLessThanLinesAndKeepMore) {
+  for (int32_t microbatches : {8, 20}) {
+    Measured found = measure(ExpertOrder::Hanayo, 8, microbatches);
+    Measured plain = measure(ExpertOrder::OneFOneB, 8, microbatches);
+    // Quarters of a chunk.
+    EXPECT_LT(found.replayed, 4 * plain.replayed);
+    EXPECT_LE(found.replayedPeak, 4 * 12);
+  }
+}
+
 TEST(ExpertOrders, SingleOperators) {
   for (auto [times, replayed] : {std::pair(ExpertTimes{2, 2, 2, 2}, 104),
                                  std::pair(ExpertTimes{3, 2, 2, 3}, 131),
@@ -105,7 +152,9 @@ TEST(ExpertOrders, SingleOperators) {
         *Instance::expand(makeExpertTrainGraph(pipeline, times, 10), 10);
     auto blocks = makeBlocks(ExpertOrder::DualPipe, 8, 20);
     int64_t work = 3 * (times.attention + times.experts) * 20;
-    EXPECT_EQ(replay(*blocks, 8, blockTimes(times)).makespan - work, replayed);
+    EXPECT_EQ(replay(*blocks, pipeline, {{blockTimes(times)}, 0}).makespan -
+                  work,
+              replayed);
     std::optional<Schedule> schedule = retimeBlocks(instance, *blocks);
     ASSERT_TRUE(schedule.has_value());
     ErrorOr<Verdict> verdict = validate(instance, *schedule);
@@ -119,5 +168,7 @@ TEST(ExpertOrders, AreNotDefinedEverywhere) {
   EXPECT_FALSE(makeBlocks(ExpertOrder::DualPipe, 8, 21));
   EXPECT_FALSE(makeBlocks(ExpertOrder::DualPipe, 8, 14));
   EXPECT_FALSE(makeBlocks(ExpertOrder::DualPipeV, 8, 14));
+  EXPECT_FALSE(makeBlocks(ExpertOrder::ZeroBubbleV, 8, 14));
+  EXPECT_FALSE(makeBlocks(ExpertOrder::Chimera, 8, 7));
   EXPECT_TRUE(makeBlocks(ExpertOrder::OneFOneB, 8, 1));
 }

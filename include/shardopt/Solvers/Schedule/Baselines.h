@@ -10,29 +10,49 @@
 
 #include "shardopt/Solvers/Schedule/ExpertOrders.h"
 
+#include <functional>
+
 namespace shardopt::schedule {
 
 /// An order made by hand, for as many devices, micro-batches and layers, or by
 /// the usual heuristic.
 struct Baseline {
-  std::string name; ///< "1f1b", "zb1p", "dualpipe", "dualpipe_retimed", "heft"
+  /// "1f1b", "zb1p", "zbv", "v_half", "v_min", "chimera", "hanayo", "dualpipe",
+  /// or "heft"; with "_retimed" behind it if operators start early.
+  std::string name;
   int64_t makespan = 0;
   int64_t bubble = 0;
-  int64_t peak = 0; ///< activations of chunks of its own placement
+  /// Of the worst device: activations of chunks of its own placement, or bytes
+  /// with those of parameters.
+  int64_t peak = 0;
   /// The bubble of its published formula, where there is one.
   std::optional<int64_t> published;
   /// Where it is a schedule of the same instance.
   std::optional<Schedule> schedule;
 };
 
-/// Those that are defined for the pipeline: of chunks, or, with
-/// `expertTimes`, of single operators. A placement with several chunks a device
-/// is compared with linear orders of as many times longer chunks. `instance` is
-/// of `pipeline`.
-std::vector<Baseline>
-computeBaselines(const Instance &instance, const Pipeline &pipeline,
-                 int32_t microbatches, const TrainTimes &times,
-                 const std::optional<ExpertTimes> &expertTimes);
+/// The model that is trained in as many chunks as a pipeline has; nothing where
+/// it has no such chunks.
+using TrainedModel =
+    std::function<std::optional<TrainChunks>(const Pipeline &)>;
+
+/// Those that are defined for the pipeline: of `instance`, which is of
+/// `pipeline`, and of the same model in the placements of other orders.
+std::vector<Baseline> computeBaselines(const Instance &instance,
+                                       const Pipeline &pipeline,
+                                       int32_t microbatches,
+                                       const TrainedModel &model);
+/// The same of equal chunks. Orders with fewer chunks on a device than the
+/// pipeline have as many times longer ones; those with more are left out.
+std::vector<Baseline> computeBaselines(const Instance &instance,
+                                       const Pipeline &pipeline,
+                                       int32_t microbatches,
+                                       const TrainTimes &times);
+/// The same of single operators.
+std::vector<Baseline> computeBaselines(const Instance &instance,
+                                       const Pipeline &pipeline,
+                                       int32_t microbatches,
+                                       const ExpertTimes &times);
 
 /// HEFT, for graphs with groups that are free; nothing for others, and where it
 /// finds no schedule.

@@ -21,9 +21,20 @@ enum class Placement : uint8_t {
   Free           ///< the solver chooses
 };
 
-/// The times of a chunk, and its memory in units of its activations.
+/// The times of a chunk.
 struct TrainTimes {
   int64_t forward = 1, inputGradient = 1, weightGradient = 1;
+};
+
+/// The chunks of a model that is trained.
+struct TrainChunks {
+  struct Chunk {
+    TrainTimes times;
+    int64_t activation = 1; ///< from its forward pass to its weight gradient
+    int64_t parameters = 0;
+  };
+  std::vector<Chunk> chunks; ///< in the order of the forward pass
+  int64_t send = 0;          ///< time between chunks on different devices
 };
 
 /// The four steps of a layer of experts: attention, dispatch, experts, combine.
@@ -48,9 +59,15 @@ struct Pipeline {
 
 /// Forward, input gradient and weight gradient of each chunk. The activation of
 /// a chunk lives from the start of its forward pass to the end of its weight
-/// gradient. The second direction has micro-batches from `copies` on.
+/// gradient. The second direction has micro-batches from `copies` on. `train`
+/// has as many chunks as the pipeline.
+PlanGraph makeChunkGraph(const Pipeline &pipeline, const TrainChunks &train,
+                         int32_t copies);
+/// The same of equal chunks, with memory in units of their activations.
 PlanGraph makeTrainGraph(const Pipeline &pipeline, const TrainTimes &times,
                          int32_t copies);
+/// Chunks that are all alike.
+TrainChunks equalChunks(const Pipeline &pipeline, const TrainTimes &times);
 
 /// The same with chunks of single operators: A, D, E, C forward, C', E', D', A'
 /// backward, WE and WA, which together end the activation.
