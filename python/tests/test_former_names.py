@@ -1,16 +1,21 @@
 """Names that have changed: the old ones are read, the new ones are what is written."""
 
+import io
 import json
 import tempfile
 import unittest
 import warnings
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import shardopt as so
 from shardopt import former_names
+from shardopt.cli import main
 from shardopt.settings import merged
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Files that an earlier version of the command wrote, as it wrote them.
+KEPT = Path(__file__).resolve().parent / "kept"
 CONFIG = ROOT / "examples/models/small-moe.json"
 REQUESTS = {"isl": 16, "osl": 8, "tpot_ms": 30.0, "ttft_ms": 1000.0}
 
@@ -108,6 +113,28 @@ class FormerNames(unittest.TestCase):
             self.assertEqual(strategy.replicas, strategy.dp_size)
         with self.assertWarns(DeprecationWarning):
             self.assertEqual((slo.on, slo.statistic), ("p90", "p90"))
+
+
+class KeptFiles(unittest.TestCase):
+    def strategies(self, values):
+        """Those of a plan file or of the JSON of a plan, by role."""
+        if "strategy" in values:
+            return {"": values["strategy"]}
+        return {name: role["strategy"] for name, role in values["roles"].items()}
+
+    def test_a_kept_file_is_read_evaluated_and_exported(self):
+        files = sorted(KEPT.glob("*.json"))
+        self.assertEqual([path.stem for path in files], ["decode", "service"])
+        for path in files:
+            with self.subTest(file=path.stem), tempfile.TemporaryDirectory() as folder:
+                kept = json.loads(path.read_text())
+                self.assertNotEqual(former_names.current_keys(kept), kept)
+                plan = json.loads(so.read_plan(path).to_json())
+                self.assertEqual(self.strategies(plan), self.strategies(kept))
+                target = ["--target", "shell"] if "roles" in kept else ["--engine", "vllm"]
+                for verb, *options in (["evaluate"], ["export", *target, "-o", folder]):
+                    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+                        self.assertEqual(main([verb, str(path), *options]), 0)
 
 
 if __name__ == "__main__":
