@@ -29,6 +29,8 @@ class Launch:
     nodes: int
     later_args: tuple[str, ...] = ()
     """What the command has too on all nodes but the first."""
+    processes: int = 0
+    """Processes that MPI starts, one a GPU; 0: a shell starts one on each node."""
 
     @property
     def command(self) -> str:
@@ -46,7 +48,15 @@ class Launch:
         lines = ["#!/bin/sh", f"# {self.engine} {self.version}"]
         if self.servers > 1:
             lines.append(f"# launch {self.servers} servers like this one")
-        if self.nodes > 1:
+        if self.processes:
+            each = self.processes // self.nodes
+            lines += [
+                f"# started by MPI in {self.processes} processes, {each} on each of "
+                f"{self.nodes} nodes; one of",
+                f"#   srun --mpi=pmix --nodes={self.nodes} --ntasks-per-node={each} sh launch.sh",
+                f"#   mpirun -n {self.processes} -H HOST:{each},HOST:{each},… sh launch.sh",
+            ]
+        elif self.nodes > 1:
             lines.append(f"# run on {self.nodes} nodes, with NODE_RANK and MASTER_ADDR set")
         lines += [f"export {name}={quoted(value)}" for name, value in self.env.items()]
         return "\n".join([*lines, *exec_lines(self.args, self.later_args), ""])
@@ -75,6 +85,11 @@ class Launch:
         if not shutil.which(self.args[0]):
             raise ShardoptError(
                 f"'{self.args[0]}' is not in PATH: {self.engine} is not installed"
+            )
+        if self.processes:
+            raise ShardoptError(
+                f"the plan takes {self.processes} processes of MPI on {self.nodes} nodes: write "
+                "launch.sh by 'shardopt export', and start it as its first lines say"
             )
         for name in ("NODE_RANK", "MASTER_ADDR"):
             if self.nodes > 1 and name not in os.environ:

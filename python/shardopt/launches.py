@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping
@@ -147,6 +148,7 @@ def export(
         copies * (1 if fields["experts"] else plan.strategy.dp_size),
         fields["nodes"],
         command.later_args,
+        fields["devices"] if is_launched(row, fields["nodes"]) else 0,
     )
 
 
@@ -156,6 +158,8 @@ class Command:
 
     args: tuple[str, ...]
     later_args: tuple[str, ...]
+    flags: tuple[str, ...]
+    """What `args` end with: all behind the program and the model."""
     env: Mapping[str, str]
     files: Mapping[str, str]
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -190,7 +194,25 @@ def command_of(row: Mapping[str, Any], fields: Mapping[str, Any], model: str) ->
             files[value_of(entry["name"], fields)] = document(options)
     operand = [row["model"], model] if row["model"] else [model]
     args = (*row["program"], *operand, *words["all"])
-    return Command(args, tuple(words["later"]), env, files, options)
+    if is_launched(row, fields["nodes"]):
+        args = (*row["launcher"], *args)
+        _check_words(args)
+    return Command(args, tuple(words["later"]), tuple(words["all"]), env, files, options)
+
+
+def is_launched(row: Mapping[str, Any], nodes: int) -> bool:
+    """Whether MPI starts the command once for each GPU of a server of `nodes` nodes,
+    instead of a shell once on each node."""
+    return nodes > 1 and "launcher" in row
+
+
+def _check_words(args: tuple[str, ...]) -> None:
+    """Raises if a launcher, which puts its words together and parts them again, would
+    start other words."""
+    for word in args:
+        if re.search(r"[\s*?\[]", word):
+            why = f"{args[0]} parts words at spaces and expands patterns, and '{word:.80}' is one word"
+            raise Inexpressible(f"the plan cannot be launched: {why}", [why], None)
 
 
 def engine_of(plan: "Plan | Service") -> str:

@@ -66,9 +66,8 @@ def problems(seed=0):
         name = draw.choice([*paths])
         machine = draw.choice([*MACHINES])
         engine, kind, nodes = draw.choice(ENGINES), draw.choice(KINDS), draw.choice(NODES)
-        if engine == "trtllm":  # one node, and NVIDIA's
-            nodes = 1
-            machine = "h200_sxm" if machine == "mi300x" else machine
+        if engine == "trtllm" and machine == "mi300x":
+            machine = "h200_sxm"
         devices = nodes * MACHINES[machine]
         if kind in ("decode", "prefill"):
             phase = so.Prefill(2048) if kind == "prefill" else so.Decode(context=4096)

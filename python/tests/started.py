@@ -15,7 +15,7 @@ from shardopt.shell import Expansion
 from test_deployments import replaced
 
 #: Programs that engines and platforms start, and what of their environment is kept.
-PROGRAMS = ("vllm", "python3", "trtllm-serve", "vllm-router")
+PROGRAMS = ("vllm", "python3", "trtllm-serve", "trtllm-llmapi-launch", "vllm-router")
 KEPT = ("NODE_RANK", "CUDA_VISIBLE_DEVICES", "HOST", "VLLM_PP_LAYER_PARTITION",
         "SGLANG_PP_LAYER_PARTITION", "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK")
 
@@ -37,6 +37,21 @@ done
 rank=0
 while [ $rank -lt $tasks ]; do SLURM_NODEID=$rank "$@"; rank=$((rank + 1)); done
 """
+# Processes see the variables that are passed on, and no others.
+_MPIRUN = """#!/bin/sh
+passed=
+while [ "$1" != sh ]; do
+  case $1 in
+  -n) tasks=$2 ;;
+  -x) eval "passed=\\"\\$passed $2='\\$$2'\\"" ;;
+  esac
+  shift
+done
+while [ "$tasks" -gt 0 ]; do
+  eval "env -i PATH='$PATH' HOME='$HOME' $passed sh '$2'"
+  tasks=$((tasks - 1))
+done
+"""
 
 
 class Started(NamedTuple):
@@ -52,7 +67,7 @@ def fakes(place):
     (place / "log").mkdir()
     env = " ".join(f"printf '%s\\0' \"{name}=${{{name}-}}\";" for name in KEPT)
     texts = {name: _FAKE.format(log=place / "log", name=name, env=env) for name in PROGRAMS}
-    texts.update(ssh=_SSH, srun=_SRUN)
+    texts.update(ssh=_SSH, srun=_SRUN, mpirun=_MPIRUN)
     for name, text in texts.items():
         path = place / "bin" / name
         path.write_text(text)
@@ -224,6 +239,11 @@ def placeless(words):
     for at, word in enumerate(words):
         found.append("*" if at and words[at - 1] in _OF_PLACES else word)
     return tuple(found)
+
+
+def processes(made, role):
+    """How many commands start a worker: one on each node, or one for each GPU by MPI."""
+    return role.devices if made.is_launched(role) else made.nodes(role)
 
 
 def reference(made, role, rank):

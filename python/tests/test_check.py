@@ -54,10 +54,10 @@ def services():
         if len(roles) > 1:  # of one type each
             kinds = {"cache_type": roles[0].cache_type, "quantization": roles[0].quantization}
             roles = (roles[0], dataclasses.replace(roles[1], **kinds))
-        if engine == "trtllm":  # attention on each device, or on all; of one node
+        if engine == "trtllm":  # attention on each device, or on all
             roles = tuple(dataclasses.replace(
-                one, tp=one.tp if one.ranks == 1 else 1, ranks=min(8, one.ranks), ep=1, pp=1,
-                stages=(), quantization="", gathers=True) for one in roles)
+                one, tp=one.tp if one.ranks == 1 else 1, ep=1, stages=(), quantization="",
+                gathers=True) for one in roles)
         load = d.Load(1024, rng.choice((128, 512)), 64, rng.choice((None, 2.5)))
         model = rng.choice(("org/model", "m $(x) 'y'"))
         yield experts, d.Deployment(f"svc-{number}", model, "m", engine, "0", roles, load, 2048,

@@ -356,7 +356,7 @@ class CommandTest(unittest.TestCase):
 
     def test_a_service_that_export_refuses_says_so(self):
         model = ROOT / "examples/configs/llama-3.1-70b.json"
-        asked = ("--machine", "h100_sxm", "--devices", 32, "--isl", 1000, "--osl", 200, "--set", "pins.tp=16")
+        asked = ("--machine", "h100_sxm", "--devices", 8, "--isl", 1000, "--osl", 200, "--weight-type", "fp8")
         for engine, refused in (("trtllm", True), ("vllm", False)):
             with self.subTest(engine), tempfile.TemporaryDirectory() as folder:
                 code, out, _ = run("plan", model, *asked, "--engine", engine, "--output-dir", folder)

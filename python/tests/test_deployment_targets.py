@@ -42,8 +42,6 @@ def held():
     for roles in ALL:
         for engine in ("vllm", "sglang", "trtllm"):
             made = service(roles, engine)
-            if engine == "trtllm" and any(made.nodes(role) > 1 for role in made.roles):
-                continue
             for target in d.TARGETS:
                 settings = PARTITIONS if target == "slurm" else d.Settings()
                 try:
@@ -54,6 +52,13 @@ def held():
 
 @unittest.skipUnless(yaml, "PyYAML is not installed")
 class StartedTest(unittest.TestCase):
+    def test_kubernetes_has_no_launcher_of_mpi(self):
+        made = service([{"name": "serve", "tp": 16, "workers": 2}], "trtllm")
+        with self.assertRaisesRegex(so.Inexpressible, "serve: MPI starts .* on 2 nodes, .* --target dynamo"):
+            d.files_of(made, "kubernetes", d.Settings())
+        (note,) = (one for one in d.left_to_users(made, "dynamo", d.Settings()) if "mpirun" in one)
+        self.assertIn("secret of SSH keys", note)
+
     def test_every_target_starts_the_commands_of_the_roles(self):
         found = {target: 0 for target in d.TARGETS}
         for made, target, files in held():
@@ -63,8 +68,8 @@ class StartedTest(unittest.TestCase):
             settings = PARTITIONS if target == "slurm" else d.Settings()
             wanted, each = set(), 0
             for role in made.roles:
-                nodes = made.nodes(role)
-                ranks = range(nodes) if target in ("shell", "slurm") else started.some_ranks(nodes)
+                count = started.processes(made, role)
+                ranks = range(count) if target in ("shell", "slurm") else started.some_ranks(count)
                 wanted |= {started.placeless(started.reference(made, role, rank)[0]) for rank in ranks}
                 each += len(ranks) * (1 if target in ("kubernetes", "llm-d") else role.workers)
             with self.subTest(target, roles=[role.name for role in made.roles], engine=made.engine):

@@ -48,6 +48,7 @@ def _meaning(made, role, rank, said):
 
 
 def _script(words, env):
+    words = words[words[0] == "trtllm-llmapi-launch":]  # whose own words start a server
     return "\n".join([*(f"export {name}={quoted(value)}" for name, value in env.items()),
                       command_line(words)])
 

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import shardopt as so
 from shardopt import deployments
@@ -91,6 +92,27 @@ class ExportTest(unittest.TestCase):
             "trtllm-serve qwen3-235b-a22b --tp_size 8 --ep_size 8 --enable_attention_dp "
             "--max_batch_size 32 --max_seq_len 40960 --free_gpu_memory_fraction 0.73",
         )
+
+    def test_mpi_starts_a_server_of_several_nodes(self):
+        """Once for each GPU: what comes back is the plan, on two nodes and on three."""
+        for degrees, each in (({"tp": 8, "pp": 2}, 8), ({"tp": 4, "pp": 3}, 4)):
+            asked = problem(LLAMA, engine="trtllm", max_devices=16, pins={**degrees, "batch": 96})
+            plan = so.plan(asked)
+            made = so.export(plan, "trtllm")
+            with self.subTest(degrees):
+                self.assertTrue(made.command.startswith(
+                    f"trtllm-llmapi-launch trtllm-serve llama-3.1-70b --tp_size {degrees['tp']} "))
+                self.assertIn(f"--gpus_per_node {each}", made.command)
+                self.assertEqual(made.processes, degrees["tp"] * degrees["pp"])
+                self.assertIn(f"--nodes={made.processes // each} --ntasks-per-node={each} sh", made.script)
+                self.assertIn(f"mpirun -n {made.processes} -H HOST:{each},HOST:{each}", made.script)
+                found = so.judge(asked, made.command)
+                self.assertEqual((found.findings, found.plan.strategy), ((), plan.strategy))
+                with self.assertRaisesRegex(so.ShardoptError, "processes of MPI on"):
+                    with mock.patch("shutil.which", return_value="/bin/true"):
+                        made.run("nowhere")
+        with self.assertRaisesRegex(so.Inexpressible, "parts words at spaces .* 'my model' is one word"):
+            so.export(plan, "trtllm", model="my model")
 
     def test_what_an_engine_lacks_is_named_with_the_nearest_plan(self):
         best = so.plan(problem(LLAMA, pins={"embed": "none", "lm_head": "none", "tp": 8}))

@@ -64,6 +64,11 @@ def left_to_users(deployment: Deployment, target: str, settings: Settings) -> li
     found = []
     if deployment.is_disaggregated or any(deployment.nodes(role) > 1 for role in deployment.roles):
         found.append("no RDMA devices are requested: add those of your cluster to the workers")
+    if any(map(deployment.is_launched, deployment.roles)):
+        found.append(
+            "Dynamo starts workers of several nodes by mpirun: create its secret of SSH keys "
+            "(mpirun-ssh-key-…)"
+        )
     if not settings.node_selector and len({role.machine for role in deployment.roles}) == 1:
         found.append(
             f"any node with GPUs is taken for {deployment.roles[0].machine}: --node-selector KEY=VALUE "

@@ -94,7 +94,7 @@ def worker_words(deployment: Deployment, role: Role) -> list[str]:
     if deployment.engine == "trtllm":
         kept = _trtllm_words(deployment.row, command)
     else:
-        said = [one for one in flags_said(deployment.row, command) if one[0] not in OF_NODES]
+        said = [one for one in flags_said(command) if one[0] not in OF_NODES]
         kept = [word for each in said for word in each]
     model = ["--model" if deployment.engine == "vllm" else "--model-path", deployment.model]
     if deployment.engine != "sglang" and role.name != SERVE:  # SGLang's own flags say it
@@ -106,7 +106,7 @@ def _trtllm_words(row: Mapping[str, Any], command: Command) -> list[str]:
     """The flags that Dynamo's worker has, and the other options of the engine as JSON."""
     flags = {ours: its for its, ours in row["wrapped_flags"][_MODULES["trtllm"]].items()}
     del flags["--config"]
-    words = [word for flag, *values in flags_said(row, command) if flag in flags
+    words = [word for flag, *values in flags_said(command) if flag in flags
              for word in (flags[flag], *values)]
     options = options_said(row, command, apart=flags)
     if "kv_cache_config" in options:  # it takes the place of the flag about caches

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from ..errors import Inexpressible
 from ..shell import command_line, quoted
 from ..yaml_text import document, documents
 from .pods import (
@@ -30,6 +31,13 @@ FIRST = {"leaderworkerset.sigs.k8s.io/worker-index": "0"}
 
 
 def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
+    for role in deployment.roles:
+        if deployment.is_launched(role):
+            why = (
+                f"{role.name}: MPI starts a worker of {deployment.engine} on {deployment.nodes(role)} "
+                "nodes, and its pods have no launcher, expected --target dynamo or slurm"
+            )
+            raise Inexpressible(f"kubernetes cannot hold this service: {why}", [why], None)
     deployment = registered(container_model(deployment, settings), settings)
     service = _service(deployment, settings)
     held = [*compute_domains(deployment, settings), workers(deployment, settings)]

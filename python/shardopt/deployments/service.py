@@ -17,7 +17,7 @@ from ..engine_table import (
 )
 from ..errors import Inexpressible
 from ..hardware import Hardware, hardware_of
-from ..launches import Command, command_of
+from ..launches import Command, command_of, is_launched
 from ..server_memory import ServerMemory
 from ..services import DECODE, PREFILL, SERVE
 from ..tables import counted
@@ -129,6 +129,10 @@ class Deployment:
         if self.row["tp_spans_ranks"]:
             groups = (role.tp * role.ranks, role.pp, 1)
         return nodes_of(*groups, role.devices_per_node)
+
+    def is_launched(self, role: Role) -> bool:
+        """Whether MPI starts a worker's processes, one a GPU, instead of one on each node."""
+        return is_launched(self.row, self.nodes(role))
 
     def devices_here(self, role: Role) -> int:
         """Devices of a worker on each of its nodes."""

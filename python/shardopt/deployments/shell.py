@@ -25,17 +25,19 @@ on() { # HOST LOG WORD...: runs the words there, in the background
 
 
 def role_script(deployment: Deployment, role: Role) -> str:
-    """Starts one node of one worker; what differs between them it reads from variables."""
+    """Starts one node of one worker, or one process of MPI; what differs between them it
+    reads from variables."""
     port, side_port = Expansion("$PORT"), Expansion("$SIDE_PORT")
     command = deployment.command(role, port, side_port)
     nodes = deployment.nodes(role)
-    several = ['NODE_RANK=${NODE_RANK:-$SLURM_NODEID}'] if nodes > 1 else []
+    by_node = nodes > 1 and not deployment.is_launched(role)
+    several = ['NODE_RANK=${NODE_RANK:-$SLURM_NODEID}'] if by_node else []
     lines = [
         "#!/bin/sh",
         f"# {role.name}: {deployment.engine} {deployment.version}, a worker has "
         f"{role.devices} GPUs on {nodes} node{'s' if nodes > 1 else ''}",
         "# reads PORT, SIDE_PORT, HOST"
-        + (", NODE_RANK or SLURM_NODEID, MASTER_ADDR" if nodes > 1 else ""),
+        + (", NODE_RANK or SLURM_NODEID, MASTER_ADDR" if by_node else ""),
         "set -eu",
         *several,
         'cd "$(dirname "$0")"',
@@ -98,6 +100,21 @@ def variables(seat: Seat) -> list[str]:
     ]
 
 
+def started_seats(deployment: Deployment, seats: list[Seat]) -> list[Seat]:
+    """Seats that a command starts: the first of a worker that MPI starts, else all."""
+    return [seat for seat in seats if not (seat.rank and deployment.is_launched(seat.role))]
+
+
+def _mpirun(deployment: Deployment, seat: Seat) -> str:
+    """What starts the processes of a worker on its nodes, as a prefix; "" if it is a shell."""
+    if not deployment.is_launched(seat.role):
+        return ""
+    each = deployment.devices_here(seat.role)
+    hosts = ",".join(f"$HOST_{host}:{each}" for host in seat.hosts)
+    passed = " ".join(f"-x {said.partition('=')[0]}" for said in variables(seat))
+    return f'mpirun --allow-run-as-root -n {seat.role.devices} -H "{hosts}" {passed} '
+
+
 def _kinds_of(seats: list[Seat]) -> list[str]:
     """The kind of each machine, where there are two kinds."""
     groups = groups_of(seats)
@@ -129,11 +146,11 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
         _ON.strip("\n"),
         "trap 'kill 0' INT TERM",
     ]
-    for seat in seats:
+    for seat in started_seats(deployment, seats):
         log = f"{seat.role.name}-{seat.worker}-{seat.rank}"
         lines.append(
             f'on "$HOST_{seat.host}" "$here/logs/{log}.log" env {" ".join(variables(seat))} '
-            f'sh "$here/{seat.role.name}.sh"'
+            f'{_mpirun(deployment, seat)}sh "$here/{seat.role.name}.sh"'
         )
     if deployment.is_routed:
         hosts = " ".join(f'HOST_{n}="$HOST_{n}"' for n in range(1, count + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Sequence
 
 from ..errors import Inexpressible
 from ..shell import quoted
@@ -11,7 +12,7 @@ from .seats import ROUTER_PORT, Seat, groups_of, seats_of
 from .service import Deployment, Role
 from .settings import Settings
 from .srt_slurm import recipe
-from .shell import shared_files, urls, variables
+from .shell import shared_files, started_seats, urls, variables
 
 WRITTEN_FOR = "Slurm 23.02 and later; with --image Pyxis 0.16"
 
@@ -42,15 +43,18 @@ def _batch(deployment: Deployment, settings: Settings, seats: list[Seat]) -> str
         "mkdir -p logs",
         "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT",
     ]
-    for seat in seats:
+    for seat in started_seats(deployment, seats):
         log = f"logs/{seat.role.name}-{seat.worker}-{seat.rank}.log"
-        step = _step(settings, of_host[seat.host], len(groups), seat.host)
+        hosts, tasks = (seat.host,), 1
+        if deployment.is_launched(seat.role):
+            hosts, tasks = seat.hosts, seat.role.devices
+        step = _step(settings, of_host[seat.host], len(groups), hosts, tasks)
         lines.append(
             f'{step} --output={log} env {" ".join(variables(seat))} sh {seat.role.name}.sh &'
         )
     first = next(iter(urls(seats).values()))[0][0]
     if deployment.is_routed:
-        step = _step(settings, of_host[1], len(groups), 1)
+        step = _step(settings, of_host[1], len(groups), (1,))
         lines.append(f"{step} --output=logs/router.log sh router.sh &")
         first = f"http://$HOST_1:{ROUTER_PORT}"
     lines += [
@@ -85,15 +89,20 @@ def _options(
     return [*found, "#SBATCH --exclusive"]
 
 
-def _step(settings: Settings, group: int, groups: int, host: int) -> str:
-    """A step on one machine of the job, in the container where there is an image."""
-    words = "srun --overlap --nodes=1 --ntasks=1"
+def _step(
+    settings: Settings, group: int, groups: int, hosts: Sequence[int], tasks: int = 1
+) -> str:
+    """A step on machines of the job, of processes of MPI if there are several, in the
+    container where there is an image."""
+    words = f"srun --overlap --nodes={len(hosts)} --ntasks={tasks}"
+    if tasks > 1:
+        words += f" --ntasks-per-node={tasks // len(hosts)} --mpi=pmix"
     if groups > 1:
         words += f" --het-group={group}"
     if settings.image:
         words += f' --container-image={quoted(settings.image)} --container-mounts="$PWD:$PWD"'
         words += ' --container-workdir="$PWD"'
-    return f'{words} --nodelist="$HOST_{host}"'
+    return f'{words} --nodelist="{",".join(f"$HOST_{host}" for host in hosts)}"'
 
 
 def trial(deployment: Deployment, folder: str) -> list[str]:

@@ -83,7 +83,7 @@ def engine_flags(deployment: Deployment, role: Role) -> dict[str, Any]:
     row, command = deployment.row, deployment.command(role, 0)
     if row.get("options"):  # an engine that is told its options in a file
         return options_said(row, command)
-    said = flags_said(row, command)
+    said = flags_said(command)
     return {
         flag.lstrip("-"): values[0] if values else True
         for flag, *values in said
@@ -96,7 +96,7 @@ def options_said(
 ) -> dict[str, Any]:
     """The flags of a command but those `apart`, and its file, as the options that they are."""
     found: dict[str, Any] = copy.deepcopy(dict(command.options))
-    said = {flag: values for flag, *values in flags_said(row, command)}
+    said = {flag: values for flag, *values in flags_said(command)}
     for path, flag in row["options"].items():
         if flag in said and flag not in apart:
             *outer, name = path.split(".")
@@ -114,10 +114,10 @@ def _value_of(values: Sequence[str]) -> Any:
     return json.loads(values[0]) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", values[0]) else values[0]
 
 
-def flags_said(row: Mapping[str, Any], command: Command) -> list[list[str]]:
+def flags_said(command: Command) -> list[list[str]]:
     """The flags of a command, each with its values."""
     found: list[list[str]] = []
-    for word in command.args[len(row["program"]) + (2 if row["model"] else 1) :]:
+    for word in command.flags:
         if word.startswith("--"):
             found.append([word])
         else:
