@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the README's picture of a report: the upper part of the page of its plan.
+"""Takes the README's picture of a report: the page of its plan, down to the frontier.
 
 Needs vl-convert-python (utils/requirements.txt) and chromium. Browsers differ in the
 last pixels, so that no test compares the picture.
@@ -16,7 +16,7 @@ from update_readme import FIRST
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs/figures/report.png"
-SIZE = (1000, 1075)
+SIZE = (1000, 1240)
 
 
 def main():

@@ -33,6 +33,8 @@ def frontier_chart(service: Service, frontier: Frontier | None) -> Spec:
     layers: list[Spec] = []
     if frontier is not None:
         values = [point("frontier, proved", one) for one in frontier if isinstance(one, Service)]
+        if service.other is not None:  # which may stand between points of the frontier
+            values = _undominated([*values, point("frontier, proved", service.other)])
         layers.append({
             "data": {"values": values},
             "mark": {"type": "line", "point": True, "interpolate": "step-before"},
@@ -51,6 +53,15 @@ def frontier_chart(service: Service, frontier: Frontier | None) -> Spec:
     if slo.target_ms < float("inf"):
         layers += marked(1e3 / slo.target_ms, f"TPOT SLO {slo.target_ms:g} ms", "right")
     return _spec("Throughput per GPU against speed per user", {"layer": layers, "height": 300})
+
+
+def _undominated(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The points that no other one exceeds in speed per user and throughput, by speed."""
+    found: list[dict[str, Any]] = []
+    for one in sorted(points, key=lambda one: -float(one["tokens_per_s_per_user"])):
+        if not found or one["tokens_per_s_per_gpu"] > found[-1]["tokens_per_s_per_gpu"]:
+            found.append(one)
+    return found[::-1]
 
 
 def _stacked(title: str, values: list[dict[str, Any]], unit: str) -> Spec:
@@ -87,7 +98,7 @@ def steps_chart(service: Service) -> Spec:
 def memory_chart(service: Service) -> Spec:
     """Memory of the fullest GPU of each role, with its budget."""
     values = [
-        {"role": role.name, "part": part.replace("_", " "), "GB": role.memory[part]}
+        {"role": role.name, "part": part.replace("kv_cache", "KV cache"), "GB": role.memory[part]}
         for role in service.roles
         for part in ("weights", "kv_cache")
         if part in role.memory

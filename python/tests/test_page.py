@@ -15,6 +15,7 @@ from unittest import mock
 
 import shardopt as so
 from shardopt import pages
+from shardopt.service_figures import charts_of_service
 
 ROOT = Path(__file__).resolve().parents[2]
 MOE = ROOT / "examples/models/small-moe.json"
@@ -92,6 +93,23 @@ class ChartTest(unittest.TestCase):
         )
         with self.assertRaisesRegex(so.ShardoptError, "known: memory"):
             so.chart(plan, "memoy")
+
+    def test_no_service_lies_above_the_frontier(self):
+        """The best of the other mode is between two of its points."""
+        service = so.plan(so.Problem(
+            so.load_model(ROOT / "examples/configs/llama-3.1-70b.json"), machine="h100_sxm", devices=8,
+            isl=4096, osl=512, tpot_ms=30, tpot_percentile=90, ttft_ms=2000, ttft_percentile=90,
+            engine="vllm"))
+        front = so.pareto(service.problem, step=0.3)
+        line, points = (
+            [(one["tokens_per_s_per_user"], one["tokens_per_s_per_gpu"]) for one in layer["data"]["values"]]
+            for layer in charts_of_service(service, front)["front"]["layer"][:2]
+        )
+        self.assertEqual(len(points), 2)
+        self.assertLessEqual(set(points), set(line))
+        self.assertEqual(line, sorted(line))
+        self.assertEqual([speed for speed, _ in line], sorted({speed for speed, _ in line}))
+        self.assertEqual([rate for _, rate in line], sorted({rate for _, rate in line}, reverse=True))
 
     def test_a_grid_of_devices_has_their_nodes(self):
         model = so.load_model(ROOT / "examples/configs/llama-3.1-70b.json", so.Decode(context=64))
