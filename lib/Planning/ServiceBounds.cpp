@@ -53,7 +53,7 @@ LoadLimits::LoadLimits(const ServiceGoal &goal,
 AnswerCurve::AnswerCurve(const WorkerLayout &layout,
                          const cost::ServingEngine &engine,
                          const ServiceGoal &goal)
-    : workers(&layout), engine(&engine), context(longestOf(goal)),
+    : workers(&layout), engine(&engine), context(goal.load.context()),
       drafts(goal.load.traits.drafts), steps(stepsOf(goal.load)),
       room(std::max(1.0, layout.worker.room(context))),
       points{{1, seconds(1)}} {}

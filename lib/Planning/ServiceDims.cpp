@@ -187,10 +187,10 @@ void PlanDims::choose(const char *name, const Side &side, GivenRole &role,
 cost::StepMix PlanDims::mixOf(double sequences, double tokens) const {
   cost::StepMix mix;
   mix.sequences = sequences / double(plan.decode.degrees.pp);
-  mix.context = longestOf(goal);
+  mix.context = goal.load.context();
   mix.drafts = goal.load.traits.drafts;
   mix.tokens = tokens;
-  mix.prompt = goal.load.inputTokens;
+  mix.prompt = goal.load.prompt();
   mix.cached = goal.load.traits.found;
   return mix;
 }

@@ -21,10 +21,6 @@ using namespace shardopt::service;
 // Plans of loads
 //===----------------------------------------------------------------------===//
 
-double service::longestOf(const ServiceGoal &goal) {
-  return goal.load.inputTokens + goal.load.outputTokens / 2;
-}
-
 /// `admitted` requests of `context` tokens have their caches in a group.
 static ServiceRole roleOf(const WorkerLayout &layout, int64_t workers,
                           double admitted, double context) {
@@ -50,7 +46,7 @@ static ServiceRole decodeRoleOf(const WorkerLayout &layout, int64_t workers,
                                 double admitted,
                                 const cost::ServingTimes &times,
                                 const ServiceGoal &goal) {
-  ServiceRole role = roleOf(layout, workers, admitted, longestOf(goal));
+  ServiceRole role = roleOf(layout, workers, admitted, goal.load.context());
   role.degrees.batch =
       std::max<int64_t>(1, std::llround(times.sequences)) * layout.degrees.dp;
   role.sequences = times.sequences * layout.worker.groups();
@@ -234,7 +230,8 @@ Judging::layoutOf(const GivenRole &role, const Side &side, bool isPrefill) {
     breach("engine", name,
            "'" + std::string(spell(summary.engine)) +
                "' cannot run it: " + *why);
-  double context = isPrefill ? goal.load.inputTokens : longestOf(goal);
+  double context =
+      isPrefill ? goal.load.longestInput() : goal.load.longestContext();
   if (layout->worker.room(context) > 0)
     return std::move(*layout);
   breach("memory", name,
@@ -366,14 +363,13 @@ Judging::replay(const std::vector<cost::TracedRequest> &traced,
                 double concurrency) {
   if (!findLayouts())
     return Error{*whyNotKept(summary)};
-  cost::ReplayTraits traits{goal.load.traits.drafts, goal.load.traits.accepted,
-                            concurrency, goal.stop};
+  cost::ReplayOptions options{goal.load.traits, concurrency, goal.stop};
   cost::ServingPool decodes{decode->worker, double(given.decode.workers)};
   if (!prefill)
-    return cost::replayAggregated(decodes, sides.engine, traced, traits);
+    return cost::replayAggregated(decodes, sides.engine, traced, options);
   return cost::replayDisaggregated(
       {prefill->worker, double(given.prefill->workers)}, decodes, sides.engine,
-      traced, traits);
+      traced, options);
 }
 
 void service::judgeService(ServiceSummary &summary, const Sides &sides,

@@ -227,8 +227,8 @@ service::whyPinsFail(const ServiceSummary &summary, const Sides &sides,
     return std::nullopt;
   auto degreesOf = [&](const Side &side, cost::Phase phase, int64_t devices) {
     ServiceShortage ignored;
-    double context =
-        phase == cost::Phase::Prefill ? goal.load.inputTokens : longestOf(goal);
+    double context = phase == cost::Phase::Prefill ? goal.load.longestInput()
+                                                   : goal.load.longestContext();
     std::vector<Degrees> all;
     for (const WorkerLayout &layout :
          side.layouts(summary.engine, devices, context, phase, ignored))

@@ -43,6 +43,9 @@ std::optional<std::string> ServiceRequest::error() const {
     return why;
   if (!load.hasRequests())
     return "a service needs the lengths of its requests, 'isl' and 'osl'";
+  if (!lengths.empty())
+    if (std::optional<std::string> why = cost::whyNoLengths(lengths))
+      return why;
   constexpr int64_t most = 100000;
   for (auto [name, number] : {std::pair("devices", devices),
                               std::pair("prefill-devices", prefillDevices)})

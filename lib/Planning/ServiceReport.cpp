@@ -365,6 +365,15 @@ static void writeAsked(json::Writer &json, const ServiceSummary &summary) {
     if (const std::optional<double> &value = summary.load[info.field])
       json.member(info.name, *value);
   json.endObject();
+  if (!summary.lengths.empty()) {
+    json.key("lengths").beginArray();
+    for (const auto &[input, output, share] : summary.lengths) {
+      json.beginArray();
+      json.value(input).value(output).value(share);
+      json.endArray();
+    }
+    json.endArray();
+  }
   json.member("source", sourceOf(summary));
 }
 

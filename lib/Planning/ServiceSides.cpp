@@ -31,6 +31,9 @@ static ServiceGoal goalOf(const ServiceRequest &request,
   ServiceGoal goal;
   goal.load.inputTokens = *load[Field::Isl];
   goal.load.outputTokens = *load[Field::Osl];
+  if (!request.lengths.empty())
+    static_cast<cost::RequestLengths &>(goal.load) =
+        cost::RequestLengths(request.lengths);
   goal.load.concurrency = load[Field::Concurrency].value_or(0);
   goal.load.traits.accepted = load[Field::AcceptedTokens].value_or(0);
   goal.load.traits.drafts = load[Field::DraftTokens].value_or(0);
@@ -101,6 +104,7 @@ service::summaryOf(std::shared_ptr<const Scenario> scenario,
     return runner.error();
   ServiceSummary summary;
   summary.load = request.load;
+  summary.lengths = request.lengths;
   summary.engine = *runner;
   summary.goal = goalOf(request, *scenario);
   ErrorOr<cost::ServingEngine> engine = engineOf(summary.clock());

@@ -34,7 +34,8 @@ DecodeSpace::DecodeSpace(const Side &side, Runner runner,
                          const cost::ServingEngine &engine,
                          const ServiceGoal &goal)
     : layouts(side.layouts(runner, mostOf(side, goal, goal.devices),
-                           longestOf(goal), cost::Phase::Decode, shortage)) {
+                           goal.load.longestContext(), cost::Phase::Decode,
+                           shortage)) {
   for (const WorkerLayout &layout : layouts) {
     if (goal.isStopped())
       break;
@@ -50,7 +51,7 @@ PrefillSpace::PrefillSpace(const Side &side, bool isApart, Runner runner,
     : side(&side), isApart(isApart),
       devices(isApart ? goal.prefillDevices : goal.devices),
       layouts(side.layouts(runner, mostOf(side, goal, devices),
-                           goal.load.inputTokens, cost::Phase::Prefill,
+                           goal.load.longestInput(), cost::Phase::Prefill,
                            shortage)),
       runner(runner), facts(side.costs().model()) {
   for (const WorkerLayout &layout : layouts) {

@@ -119,6 +119,11 @@ def whole(text: str) -> int:
     return int(_number(text, int, "a whole number"))
 
 
+def tokens(text: str) -> "int | str":
+    """Tokens of a request, or several with their shares, which are read later."""
+    return text if ":" in text else whole(text)
+
+
 def real_number(text: str) -> float:
     return float(_number(text, float, "a number"))
 
@@ -194,8 +199,8 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         help="weight type: bf16, fp8, int8, int4, nvfp4 or mxfp4")
     add("--kv-type", metavar="TYPE[,…]", help="KV-cache type: bf16 or fp8")
     add = parser.add_argument_group("requests and SLOs of a service").add_argument
-    add("--isl", type=whole, metavar="TOKENS", help="prompt tokens of a request")
-    add("--osl", type=whole, metavar="TOKENS", help="output tokens of a request")
+    add("--isl", type=tokens, metavar="TOKENS", help="prompt tokens, or shares of lengths: 4096:0.3,512:0.7")
+    add("--osl", type=tokens, metavar="TOKENS", help="output tokens of a request, likewise")
     add("--requests-per-s", dest="rate", type=positive, metavar="N", help="request rate")
     add("--concurrency", type=whole, metavar="N", help="requests in flight, instead of a rate")
     add("--tpot", dest="tpot_ms", action=_Limit, metavar="MS[@p90]",

@@ -119,8 +119,7 @@ def longest_of(model: Model) -> int | None:
 
 def why_too_long(problem: Problem) -> str | None:
     """Why engines refuse the requests of a problem for their length."""
-    isl, osl = problem.isl, problem.osl
-    asked = isl + osl if isl and osl else problem.model.context
+    asked = problem.longest_request or problem.model.context
     longest = longest_of(problem.model)
     if longest is None or asked <= longest:
         return None
@@ -130,8 +129,8 @@ def why_too_long(problem: Problem) -> str | None:
 def request_length_of(plan: "Plan | Service") -> int:
     """The tokens of a request, prompt and answer, that a plan is for."""
     problem, context = plan.problem, plan.problem.model.context
-    if problem.isl and problem.osl:
-        return problem.isl + problem.osl
+    if problem.longest_request:
+        return problem.longest_request
     longest = longest_of(problem.model)
     return min(context + 1, longest) if longest else context + 1
 

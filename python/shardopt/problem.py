@@ -26,6 +26,7 @@ from .checks import (
 from .degrees import table
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
 from .former_names import accepts_former_names
+from .lengths import checked_lengths, longest_request, mean_lengths
 from .models import Decode, Model, model_of_text, parameters_for
 
 #: Milliseconds of a limit of a service at most: none.
@@ -53,7 +54,8 @@ class Problem:
     may take, and throughput is per device that it takes. With `isl` and `osl`
     (tokens of a prompt and of its completion) the plan is a `Service`: roles of
     workers with their layouts, under both SLOs and with what else is known of
-    requests; `requests` lists the names. The model is then at the longest context
+    requests; `requests` lists the names. `lengths` are [isl, osl, share] of requests that
+    differ, whose means `isl` and `osl` then are. The model is then at the longest context
     of a request. An SLO is on the mean over requests, or on the percentile 50, 90
     or 99. Prefill workers may be on `prefill_machine`, with
     `prefill_devices` in addition to `devices`, or which the `devices` may be of.
@@ -82,6 +84,7 @@ class Problem:
     ttft_percentile: int | None = None
     isl: int | None = None
     osl: int | None = None
+    lengths: Sequence[Sequence[float]] = ()
     concurrency: int | None = None
     rate: float | None = None
     draft_tokens: "int | Sequence[int] | None" = None
@@ -139,6 +142,7 @@ class Problem:
         for name in ("price", "prefill_price"):
             if getattr(self, name) is not None:
                 _price(f"'{name}'", getattr(self, name))
+        self._take_lengths()
         self._check_lists()
         self._check_requests()
         self._take_service()
@@ -169,6 +173,19 @@ class Problem:
             ),
             {name: getattr(self, name) for name in ASKED},
         )
+
+    def _take_lengths(self) -> None:
+        if not self.lengths:
+            return
+        lengths = checked_lengths(self.lengths)
+        object.__setattr__(self, "lengths", lengths)
+        for name, mean in zip(("isl", "osl"), mean_lengths(lengths)):
+            if getattr(self, name) not in (None, mean):
+                raise Contradiction(
+                    f"'{name}' is {shown(getattr(self, name))}, and that of 'lengths' {mean} "
+                    "in the mean, expected one of them"
+                )
+            object.__setattr__(self, name, mean)
 
     def _check_requests(self) -> None:
         for name, value in self._said_of_requests().items():
@@ -297,12 +314,19 @@ class Problem:
         """Whether a service is planned, for requests of given lengths."""
         return self.isl is not None
 
+    @property
+    def longest_request(self) -> int | None:
+        """Tokens of the longest request of a service, prompt and answer."""
+        if self.lengths:
+            return longest_request(checked_lengths(self.lengths))
+        return None if self.isl is None or self.osl is None else self.isl + self.osl
+
     def of_phase(self) -> "Problem":
         """The same for the model's phase alone, which no service is planned for."""
         limits = ("tpot_ms", "ttft_ms")
         asked = [name for name in (*native().requests, *_OF_SERVICES) if name not in limits]
         pins = {} if self.is_service else self.pins
-        types = {"weight_types": (), "kv_types": ()}
+        types = {"weight_types": (), "kv_types": (), "lengths": ()}
         return self.replace(**{**dict.fromkeys(asked), **types, "pins": pins})
 
     def _said_of_requests(self) -> dict[str, Any]:

@@ -66,9 +66,16 @@ def _gpus_of(service: Service) -> str:
 
 def requests_of(report: Mapping[str, Any]) -> str:
     said = report.get("requests") or {}
-    return ", ".join(
+    text = ", ".join(
         f"{name} {number(value)}" for name, value in said.items() if value < MOST_LIMIT
     )
+    if lengths := report.get("lengths"):
+        least, most = (
+            " + ".join(three(end(each[i] for each in lengths)) for i in (0, 1))
+            for end in (min, max)
+        )
+        text += f"; in the mean: lengths from {least} to {most}"
+    return text
 
 
 def role_rows(service: Service) -> list[list[str]]:

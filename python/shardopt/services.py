@@ -362,6 +362,7 @@ def asked_of_service(
     """What the planner is asked of a service, without its engine and its pins."""
     return {
         "requests": problem.requests,
+        "lengths": list(problem.lengths),
         "devices": problem.devices or problem.max_devices or 0,
         "mode": problem.mode or "best",
         "prefill_machine": problem.prefill_machine or "",

@@ -11,6 +11,7 @@ from .engine_table import why_too_long
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
 from .plan_files import is_plan_file, problem_of_file
 from .former_names import current_settings
+from .lengths import with_lengths
 from .models import Decode, Model, Prefill, load_model, named_models
 from .problem import ASKED, Problem, read_limits
 from .yaml_files import parse_yaml
@@ -124,6 +125,8 @@ def _replace_others(changes: dict[str, Any]) -> None:
         for name, instead in ((one, other), (other, one)):
             if changes.get(name) is not None:
                 changes.setdefault(instead, None)
+    if "isl" in changes or "osl" in changes:
+        changes.setdefault("lengths", ())
     for name in ("tpot", "ttft"):
         if f"{name}_ms" in changes:
             changes.setdefault(f"{name}_percentile", None)
@@ -155,7 +158,7 @@ def problems_of(
     counts, and requests that are longer than the model's config allows. A plan file
     that names a program as its simulator is an error unless `allow_simulator`."""
     notes = [] if notes is None else notes
-    found = _problems_of(values, allow_simulator, notes)
+    found = _problems_of(with_lengths(values), allow_simulator, notes)
     notes += [why for why in map(why_too_long, found) if why]
     return found
 

@@ -565,6 +565,11 @@ PYBIND11_MODULE(_shardopt, module) {
   module.def(
       "check_requests",
       [](const std::map<std::string, double> &numbers) { readLoad(numbers); });
+  module.def("check_lengths",
+             [](const std::vector<std::array<double, 3>> &lengths) {
+               if (auto why = cost::whyNoLengths(readLengths(lengths)))
+                 throw py::value_error(*why);
+             });
   module.def("machine_json", &machineJson);
   module.def("closest_first",
              [](const std::string &name, std::vector<std::string> known) {

@@ -26,11 +26,22 @@ RequestLoad shardopt::readLoad(const std::map<std::string, double> &numbers) {
   return load;
 }
 
+std::vector<cost::LengthShare>
+shardopt::readLengths(const std::vector<std::array<double, 3>> &rows) {
+  std::vector<cost::LengthShare> lengths;
+  for (const auto &[input, output, share] : rows)
+    lengths.push_back({input, output, share});
+  return lengths;
+}
+
 ServiceRequest shardopt::readService(const py::dict &settings) {
   ServiceRequest asked;
   std::map<std::string, double> numbers;
   take(settings, "requests", numbers);
   asked.load = readLoad(numbers);
+  std::vector<std::array<double, 3>> lengths;
+  take(settings, "lengths", lengths);
+  asked.lengths = readLengths(lengths);
   take(settings, "devices", asked.devices);
   take(settings, "prefill_machine", asked.prefillMachine);
   take(settings, "prefill_devices", asked.prefillDevices);

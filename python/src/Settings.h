@@ -13,6 +13,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <map>
 #include <string>
 
@@ -38,6 +39,9 @@ using RoleNumbers = std::map<std::string, py::object>;
 
 /// Numbers by name, which are in their ranges.
 RequestLoad readLoad(const std::map<std::string, double> &numbers);
+/// Prompt tokens, output tokens and the share of requests that have these.
+std::vector<cost::LengthShare>
+readLengths(const std::vector<std::array<double, 3>> &rows);
 /// What `settings` ask of a service.
 ServiceRequest readService(const py::dict &settings);
 /// The role that `said` spells: degrees by name, "workers", and "dims", one

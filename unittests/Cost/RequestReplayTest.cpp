@@ -8,6 +8,7 @@
 #include "shardopt/Cost/Serving/RequestReplay.h"
 #include "ServingWorkers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -63,6 +64,10 @@ ServingLoad meanLoad() {
   return load;
 }
 
+double ttftMs(const ServedRequest &served) {
+  return 1e3 * (served.firstTokenS - served.arrivalS);
+}
+
 double tpotMs(const ServedRequest &served, const TracedRequest &request) {
   return 1e3 * (served.endS - served.firstTokenS) / request.outputTokens;
 }
@@ -76,14 +81,14 @@ TEST(RequestReplay, OneRequestTakesWhatTheFormulasSay) {
     ServingTimes times = loop.at(one.groups());
     auto found = replayAggregated({one, 1}, engine, equal(1), {});
     ASSERT_TRUE(found);
-    EXPECT_NEAR((*found)[0].ttftMs(), times.ttft.ms, 0.01 * times.ttft.ms);
+    EXPECT_NEAR(ttftMs((*found)[0]), times.ttft.ms, 0.01 * times.ttft.ms);
     EXPECT_NEAR(tpotMs((*found)[0], equal(1)[0]), times.tpot.ms,
                 0.01 * times.tpot.ms);
     DisaggregatedLoop apart({one, 1}, {one, 1}, engine, meanLoad());
     ServingTimes sent = apart.at(1);
     auto far = replayDisaggregated({one, 1}, {one, 1}, engine, equal(1), {});
     ASSERT_TRUE(far);
-    EXPECT_NEAR((*far)[0].ttftMs(), sent.ttft.ms, 0.01 * sent.ttft.ms);
+    EXPECT_NEAR(ttftMs((*far)[0]), sent.ttft.ms, 0.01 * sent.ttft.ms);
     EXPECT_NEAR(tpotMs((*far)[0], equal(1)[0]), sent.tpot.ms,
                 0.01 * sent.tpot.ms);
   }
@@ -106,21 +111,66 @@ TEST(RequestReplay, AClosedLoopAttainsTheRateOfTheFormulas) {
       ServingEngine engine = plain(*served);
       ServingWorker one = worker(*served, 64);
       double flying = each * one.groups() * 2;
-      ReplayTraits traits;
-      traits.concurrency = flying;
+      ReplayOptions options;
+      options.concurrency = flying;
       auto requests = equal(size_t(12 * flying));
       AggregatedLoop loop(one, engine, meanLoad());
-      auto found = replayAggregated({one, 2}, engine, requests, traits);
+      auto found = replayAggregated({one, 2}, engine, requests, options);
       ASSERT_TRUE(found);
       double rate = 2 * loop.at(flying / 2).requestsPerS;
       EXPECT_NEAR(steadyRate(*found) / rate, 1, 0.1) << each;
       DisaggregatedLoop apart({one, 2}, {one, 2}, engine, meanLoad());
       auto far =
-          replayDisaggregated({one, 2}, {one, 2}, engine, requests, traits);
+          replayDisaggregated({one, 2}, {one, 2}, engine, requests, options);
       ASSERT_TRUE(far);
       EXPECT_NEAR(steadyRate(*far) / apart.at(flying).requestsPerS, 1, 0.1)
           << each;
     }
+}
+
+/// Prompts and answers of two lengths each, shuffled: their distribution, and
+/// `count` requests with it.
+struct Mixed {
+  Mixed(size_t count, unsigned seed) {
+    std::mt19937 random(seed);
+    for (double in : {500.0, 12000.0})
+      for (double out : {50.0, 650.0})
+        shares.push_back(
+            {in, out, (in > 1000 ? 0.2 : 0.8) * (out > 100 ? 0.25 : 0.75)});
+    for (const LengthShare &each : shares)
+      for (size_t i = 0; double(i) < each.share * double(count); ++i)
+        requests.push_back({0, each.inputTokens, each.outputTokens, 0});
+    std::shuffle(requests.begin(), requests.end(), random);
+    static_cast<RequestLengths &>(load) = RequestLengths(shares);
+    means.inputTokens = load.inputTokens;
+    means.outputTokens = load.outputTokens;
+  }
+  std::vector<LengthShare> shares;
+  std::vector<TracedRequest> requests;
+  ServingLoad load, means; ///< with the distribution, and without
+};
+
+TEST(RequestReplay, AClosedLoopOfSeveralLengthsIsNearerToTheirDistribution) {
+  const Workers workers;
+  double off = 0, offMeans = 0;
+  for (const auto &served : workers.all) {
+    ServingEngine engine = plain(*served);
+    ServingWorker one = worker(*served, 128);
+    double flying = 16 * one.groups();
+    Mixed mixed(size_t(40 * flying), 5);
+    ReplayOptions options;
+    options.concurrency = flying;
+    auto found = replayAggregated({one, 1}, engine, mixed.requests, options);
+    ASSERT_TRUE(found);
+    auto rateOf = [&](const ServingLoad &load) {
+      return AggregatedLoop(one, engine, load).at(flying).requestsPerS;
+    };
+    double rate = steadyRate(*found);
+    EXPECT_NEAR(rateOf(mixed.load) / rate, 1, 0.15);
+    off += std::abs(rateOf(mixed.load) / rate - 1);
+    offMeans += std::abs(rateOf(mixed.means) / rate - 1);
+  }
+  EXPECT_LT(off, offMeans);
 }
 
 /// Arrivals and lengths at random, at a share of what formulas attain.
@@ -159,7 +209,7 @@ TEST(RequestReplay, EachRequestTakesAtLeastItsTimeAlone) {
       same.arrivalS = 0;
       auto alone = replayAggregated({one, 1}, engine, {same}, {});
       EXPECT_EQ(all.arrivalS, requests[i].arrivalS);
-      EXPECT_GE(all.ttftMs(), (*alone)[0].ttftMs() * (1 - 1e-6));
+      EXPECT_GE(ttftMs(all), ttftMs((*alone)[0]) * (1 - 1e-6));
       EXPECT_GE(tpotMs(all, same), tpotMs((*alone)[0], same) * (1 - 0.02));
       EXPECT_EQ(all.endS, (*again)[i].endS);
     }

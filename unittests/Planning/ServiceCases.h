@@ -98,6 +98,8 @@ struct ServiceCase {
     }
     if (pick({0, 1, 2}) == 0)
       request.load[RequestField::Rate] = pick({1, 2, 4});
+    if (pick({0, 1, 2}) == 0)
+      request.lengths = {{4000, 50, 0.5}, {20000, 400, 0.3}, {60000, 900, 0.2}};
   }
   int pick(std::vector<int> values) { return values[random() % values.size()]; }
 
@@ -127,9 +129,9 @@ public:
   /// Visits all services of `mode` that keep the limits.
   void run(ServiceMode mode) {
     ServiceShortage shortage;
-    double context = goal.load.inputTokens + goal.load.outputTokens / 2;
-    std::vector<service::WorkerLayout> decodes = side.layouts(
-        runner, goal.devices, context, cost::Phase::Decode, shortage);
+    std::vector<service::WorkerLayout> decodes =
+        side.layouts(runner, goal.devices, goal.load.longestContext(),
+                     cost::Phase::Decode, shortage);
     if (mode == ServiceMode::Aggregated) {
       for (const service::WorkerLayout &layout : decodes)
         for (int64_t n = 1; n * layout.devices() <= goal.devices; ++n)
@@ -139,7 +141,7 @@ public:
       return;
     }
     std::vector<service::WorkerLayout> prefills =
-        side.layouts(runner, goal.devices, goal.load.inputTokens,
+        side.layouts(runner, goal.devices, goal.load.longestInput(),
                      cost::Phase::Prefill, shortage);
     for (const service::WorkerLayout &p : prefills)
       for (const service::WorkerLayout &d : decodes)

@@ -40,7 +40,7 @@ TEST(ServiceLaws, RolesAreEvaluatedAgainAsPhases) {
     ASSERT_TRUE(sides);
     auto clock = cost::EngineClock::create(scenario->machine(), sides->engine);
     ASSERT_TRUE(clock);
-    double context = service::longestOf(summary->goal);
+    double context = std::round(summary->goal.load.context());
     for (const auto *plan : {&summary->aggregated, &summary->disaggregated}) {
       if (!*plan)
         continue;

@@ -109,6 +109,8 @@ inline constexpr double runnableLoss = 0.01;
 
 struct ServiceRequest {
   RequestLoad load; ///< with requests
+  /// How long requests are, in place of what the load says; empty: as it says.
+  std::vector<cost::LengthShare> lengths;
   /// vllm, sglang or trtllm; any: the one that serves best; none: whatever
   /// engines run, timed as on the usual one; empty: what the usual one runs,
   /// unless another sharding gains more than `runnableLoss`.
@@ -251,6 +253,7 @@ struct ServiceSummary {
   /// The same on the machine that may compute prompts; null: there is no other.
   std::shared_ptr<const Scenario> prefillScenario;
   RequestLoad load;
+  std::vector<cost::LengthShare> lengths; ///< as in the request
   Runner engine = usualEngine;
   ServiceGoal goal;
   double chunkTokens = 0; ///< of prompts in a step at most

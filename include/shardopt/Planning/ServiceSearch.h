@@ -84,10 +84,6 @@ private:
 bool havePlaces(int64_t first, int64_t firstSize, int64_t second,
                 int64_t secondSize, int64_t devices, int64_t domain);
 
-/// Tokens of a request whose caches count: half of its answer stands, in the
-/// mean.
-double longestOf(const ServiceGoal &goal);
-
 /// Workers of one role that prefill and decode, with `concurrency` requests in
 /// flight in each. The rate is what they attain, or that of the goal.
 ServicePlan planTogether(const WorkerLayout &layout, int64_t workers,

@@ -40,7 +40,7 @@ namespace {
 /// What is replayed, and what comes of it.
 struct Record {
   const std::vector<TracedRequest> &requests;
-  const ReplayTraits &traits;
+  const ReplayOptions &options;
   std::vector<ServedRequest> served;
 
   double found(size_t id) const {
@@ -50,7 +50,7 @@ struct Record {
     return computedTokens(requests[id].inputTokens, found(id));
   }
   double steps(size_t id) const {
-    return answerSteps(requests[id].outputTokens, traits.accepted);
+    return answerSteps(requests[id].outputTokens, options.traits.accepted);
   }
   /// Tokens whose caches count: half of an answer stands, in the mean.
   double longest(size_t id) const {
@@ -122,7 +122,7 @@ private:
     double tokens = contexts + perStep() * double(decoding) * (made + after);
     return decoding > 0 ? tokens / double(decoding) : 1;
   }
-  double perStep() const { return 1 + record.traits.accepted; }
+  double perStep() const { return 1 + record.options.traits.accepted; }
   double host() const {
     return hostUs(engine, double(prompts.size() + decoding));
   }
@@ -196,7 +196,7 @@ void Group::startPrompts(double nowS) {
     found += tokens * record.found(prompt.id);
   }
   StepMix mix;
-  mix.drafts = record.traits.drafts;
+  mix.drafts = record.options.traits.drafts;
   mix.tokens = reads;
   mix.prompt = lengths / reads;
   mix.cached = found / reads;
@@ -213,7 +213,7 @@ void Group::startPrompts(double nowS) {
 void Group::startDecode(double nowS) {
   steps = std::min(marks.top().steps - made, mostAtOnce);
   StepMix mix;
-  mix.drafts = record.traits.drafts;
+  mix.drafts = record.options.traits.drafts;
   mix.sequences = double(decoding);
   mix.context = context(steps / 2);
   eachS = (stepUs(worker, engine, mix) + host()) / 1e6;
@@ -289,7 +289,7 @@ public:
     double input = record.requests[id].inputTokens;
     double computed = record.computed(id);
     StepMix mix;
-    mix.drafts = record.traits.drafts;
+    mix.drafts = record.options.traits.drafts;
     mix.tokens = std::min(computed, engine.chunkTokens);
     mix.prompt = input;
     mix.cached = record.found(id);
@@ -403,14 +403,14 @@ void Replay::arrive(const Arrival &arrival) {
 std::optional<Error> Replay::run() {
   if (auto why = whyNoRoom())
     return why;
-  bool isClosed = record.traits.concurrency > 0;
+  bool isClosed = record.options.concurrency > 0;
   size_t all = record.requests.size();
-  size_t atOnce = isClosed ? size_t(record.traits.concurrency) : all;
+  size_t atOnce = isClosed ? size_t(record.options.concurrency) : all;
   while (released != std::min(all, atOnce))
     release(isClosed ? 0 : record.requests[released].arrivalS);
   std::vector<size_t> ended;
   while (!arrivals.empty() || !next.empty()) {
-    if (record.traits.stop && record.traits.stop->requested())
+    if (record.options.stop && record.options.stop->requested())
       return Error{"the replay was interrupted"};
     double step = next.empty() ? never : next.begin()->first;
     if (!arrivals.empty() && arrivals.top().atS < step) {
@@ -434,8 +434,8 @@ std::optional<Error> Replay::run() {
 static ErrorOr<std::vector<ServedRequest>>
 replay(const ServingPool *prefill, const ServingPool &decode,
        const ServingEngine &engine, const std::vector<TracedRequest> &requests,
-       const ReplayTraits &traits) {
-  Record record{requests, traits, {}};
+       const ReplayOptions &options) {
+  Record record{requests, options, {}};
   record.served.resize(requests.size());
   if (auto why = Replay(prefill, decode, engine, record).run())
     return *why;
@@ -445,14 +445,14 @@ replay(const ServingPool *prefill, const ServingPool &decode,
 ErrorOr<std::vector<ServedRequest>>
 cost::replayAggregated(const ServingPool &workers, const ServingEngine &engine,
                        const std::vector<TracedRequest> &requests,
-                       const ReplayTraits &traits) {
-  return replay(/*prefill=*/nullptr, workers, engine, requests, traits);
+                       const ReplayOptions &options) {
+  return replay(/*prefill=*/nullptr, workers, engine, requests, options);
 }
 
 ErrorOr<std::vector<ServedRequest>>
 cost::replayDisaggregated(const ServingPool &prefill, const ServingPool &decode,
                           const ServingEngine &engine,
                           const std::vector<TracedRequest> &requests,
-                          const ReplayTraits &traits) {
-  return replay(&prefill, decode, engine, requests, traits);
+                          const ReplayOptions &options) {
+  return replay(&prefill, decode, engine, requests, options);
 }

@@ -133,10 +133,10 @@ struct Steps {
   StepMix mix(double sequences, double tokens) const {
     StepMix mix;
     mix.sequences = sequences;
-    mix.context = load.inputTokens + load.outputTokens / 2;
+    mix.context = load.context();
     mix.drafts = load.traits.drafts;
     mix.tokens = tokens;
-    mix.prompt = load.inputTokens;
+    mix.prompt = load.prompt();
     mix.cached = load.traits.found;
     return mix;
   }
@@ -173,7 +173,7 @@ AggregatedLoop::AggregatedLoop(const ServingWorker &worker,
                                const ServingEngine &engine,
                                const ServingLoad &load)
     : worker(worker), engine(engine), load(load),
-      roomOfGroup(worker.room(load.inputTokens + load.outputTokens / 2)) {
+      roomOfGroup(worker.room(load.context())) {
   if (roomOfGroup <= 0)
     return;
   Course course(load, engine.chunkTokens);
@@ -225,6 +225,7 @@ AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
   tpot.mean = answer / out;
   tpot.deviation = root(refills * course.steps * together) * extra / out;
   Spread<Number> ttft = waitInBurst(engine.burstShare, inFlight, alone);
+  ttft.deviation = load.deviation() * alone;
   ttft.mean +=
       engine.firstTokenMs * 1e3 + alone + plain + engine.heldSteps * whole;
   // Until all groups have a prompt: the last of the others' exponential waits.
@@ -274,7 +275,7 @@ DisaggregatedLoop::DisaggregatedLoop(const ServingPool &prefill,
     : prefill(prefill), decode(decode), engine(engine), load(load),
       groups(decode.count * decode.worker.groups()) {
   double in = load.inputTokens;
-  roomOfGroup = decode.worker.room(in + load.outputTokens / 2);
+  roomOfGroup = decode.worker.room(load.context());
   isRoom = roomOfGroup > 0 && prefill.worker.room(in) > 0;
   if (!isRoom)
     return;
@@ -313,8 +314,7 @@ static TimeOf<double> firstToken(double waiting, const Spread<double> &burst,
                                  double rest) {
   Spread<double> ttft = burst;
   if (waiting > burst.mean) {
-    ttft = {};
-    ttft.mean = waiting;
+    ttft = {waiting, burst.deviation};
   }
   ttft.mean += rest;
   return timeOf(ttft);
@@ -322,8 +322,7 @@ static TimeOf<double> firstToken(double waiting, const Spread<double> &burst,
 
 static TimeOf<Interval>
 firstToken(Interval waiting, const Spread<Interval> &burst, Interval rest) {
-  Spread<Interval> alike, apart = burst;
-  alike.mean = waiting + rest;
+  Spread<Interval> alike{waiting + rest, burst.deviation}, apart = burst;
   apart.mean += rest;
   TimeOf<Interval> a = timeOf(alike), b = timeOf(apart);
   if (waiting.low > burst.mean.high)
@@ -350,6 +349,7 @@ DisaggregatedLoop::run(Number concurrency) const {
   // least a burst of them does.
   Spread<Number> burst =
       waitInBurst(engine.burstShare, concurrency, 1 / reading);
+  burst.deviation = load.deviation() * alone;
   Number decoding = most, answer = 0, waiting = 0, sequences = most;
   Number rest = 0, rate = 0;
   for (int i = 0; i != 8; ++i) {

@@ -31,12 +31,12 @@ struct TracedRequest {
 /// When the tokens of a request come, seconds.
 struct ServedRequest {
   double arrivalS = 0, firstTokenS = 0, endS = 0;
-
-  double ttftMs() const { return 1e3 * (firstTokenS - arrivalS); }
 };
 
-struct ReplayTraits {
-  double drafts = 0, accepted = 0; ///< as in ServingTraits
+struct ReplayOptions {
+  /// Without `found`, which each request has of its own, and `skew`, which
+  /// steps are made with.
+  ServingTraits traits = {};
   /// Requests in flight: the next one arrives when one ends, and arrivals of
   /// the trace count for nothing; 0: they arrive as the trace says.
   double concurrency = 0;
@@ -49,7 +49,7 @@ struct ReplayTraits {
 ErrorOr<std::vector<ServedRequest>>
 replayAggregated(const ServingPool &workers, const ServingEngine &engine,
                  const std::vector<TracedRequest> &requests,
-                 const ReplayTraits &traits);
+                 const ReplayOptions &options);
 
 /// The same where `prefill` workers compute prompts, in order of arrival, and
 /// send the caches to `decode` workers.
@@ -57,7 +57,7 @@ ErrorOr<std::vector<ServedRequest>>
 replayDisaggregated(const ServingPool &prefill, const ServingPool &decode,
                     const ServingEngine &engine,
                     const std::vector<TracedRequest> &requests,
-                    const ReplayTraits &traits);
+                    const ReplayOptions &options);
 
 } // namespace shardopt::cost
 

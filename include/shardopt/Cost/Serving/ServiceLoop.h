@@ -13,6 +13,7 @@
 #ifndef SHARDOPT_COST_SERVING_SERVICELOOP_H
 #define SHARDOPT_COST_SERVING_SERVICELOOP_H
 
+#include "shardopt/Cost/Serving/RequestLengths.h"
 #include "shardopt/Cost/Serving/ServingEngine.h"
 #include "shardopt/Cost/Serving/StepTimes.h"
 #include "shardopt/Support/Interval.h"
@@ -28,9 +29,7 @@ struct ServingTraits {
 };
 
 /// Requests, in the mean.
-struct ServingLoad {
-  double inputTokens = 1;
-  double outputTokens = 1;
+struct ServingLoad : RequestLengths {
   double concurrency = 1; ///< requests in flight
   ServingTraits traits = {};
 };

@@ -1,0 +1,91 @@
+"""Plans for requests of several lengths."""
+
+import contextlib
+import io
+import json
+import random
+import tempfile
+import unittest
+from pathlib import Path
+
+import shardopt as so
+from shardopt.cli import main
+from shardopt.lengths import lengths_of, mean_lengths
+
+ROOT = Path(__file__).resolve().parents[2]
+LLAMA = ROOT / "examples/configs/llama-3.1-70b.json"
+
+
+def problem(**others):
+    asked = {"machine": "h200_sxm", "devices": 4, "engine": "vllm", "tpot_ms": 40, **others}
+    return so.Problem(so.load_model(LLAMA), **asked)
+
+
+def drawn(count, rate, seed=1):
+    """Requests of which a few are long."""
+    rng, now, requests = random.Random(seed), 0.0, []
+    for _ in range(count):
+        now += rng.expovariate(rate)
+        is_long = rng.random() < 0.2
+        isl = rng.randint(8000, 16000) if is_long else rng.randint(200, 1000)
+        requests.append(so.Request(now, isl, rng.randint(20, 500), isl // 2 if is_long else 0))
+    return requests
+
+
+def run(*words):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(list(map(str, words)))
+    return code, out.getvalue(), err.getvalue()
+
+
+class LengthsTest(unittest.TestCase):
+    def test_one_length_is_that_length(self):
+        one = so.plan(problem(lengths=[[2000, 200, 1]]))
+        same = so.plan(problem(isl=2000, osl=200))
+        self.assertEqual(one.found, same.found)
+
+    def test_lengths_are_kept(self):
+        lengths = ((4096, 500, 0.3), (512, 500, 0.7))
+        service = so.plan(problem(lengths=lengths))
+        self.assertEqual((service.problem.isl, service.problem.osl), (1587, 500))
+        self.assertEqual(service.problem.longest_request, 4596)
+        self.assertNotEqual(service.found, so.plan(problem(isl=1587, osl=500)).found)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "service.json")
+            service.to_json(path)
+            again = so.Service.from_json(path)
+            self.assertEqual(again.problem.lengths, lengths)
+            self.assertEqual(again.found, service.found)
+            code, out, err = run("plan", LLAMA, "--machine", "h200_sxm", "--devices", 4, "--engine",
+                                 "vllm", "--tpot", 40, "--isl", "4096:0.3,512:0.7", "--osl", 500, "--json")
+            self.assertEqual((code, err), (0, ""))
+            self.assertEqual(json.loads(out)["report"][service.mode], service.found)
+
+    def test_what_is_no_distribution(self):
+        for words, why in [
+            (("--isl", "512:0.5,64:0.4", "--osl", 9), "the shares of 'isl' sum to 0.9, expected 1"),
+            (("--isl", "0:1", "--osl", 9), "'isl' of the lengths has 0, expected tokens from 1"),
+            (("--isl", "x:1", "--osl", 9), "'isl' has 'x:1', expected tokens and their share"),
+            (("--isl", "512:1"), "'isl' and 'osl' go together, and 'osl' is missing"),
+        ]:
+            code, out, err = run("plan", LLAMA, "--devices", 4, *words)
+            with self.subTest(why):
+                self.assertEqual((code, out, len(err.splitlines())), (2, "", 1))
+                self.assertIn(why, err)
+        with self.assertRaisesRegex(so.ShardoptError, "'isl' is 7, and that of 'lengths' 1587"):
+            problem(isl=7, lengths=((4096, 500, 0.3), (512, 500, 0.7)))
+
+    def test_intervals_keep_the_means(self):
+        requests = drawn(2000, 1)
+        lengths = lengths_of(requests)
+        self.assertLess(len(lengths), 100)
+        isl = sum(each.isl for each in requests) / len(requests)
+        self.assertEqual(mean_lengths(lengths)[0], round(isl))
+        square = sum(each.isl ** 2 for each in requests) / len(requests)
+        kept = sum(share * tokens ** 2 for tokens, _, share in lengths)
+        self.assertLess(abs(kept / square - 1), 0.02)
+
+
+if __name__ == "__main__":
+    unittest.main()
