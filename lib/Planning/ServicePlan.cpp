@@ -184,6 +184,53 @@ ServiceShortage service::explain(const Asked &asked, ServiceShortage shortage,
   return shortage;
 }
 
+namespace {
+/// The best plans of each mode. One is worth what the last of them attains, so
+/// that a search goes on until it has them all.
+class Candidates final : public PlanWorth {
+public:
+  explicit Candidates(size_t count) : count(count) {}
+
+  double of(const ServicePlan &plan) const override {
+    std::vector<ServicePlan> &kept = byMode[size_t(plan.mode())];
+    auto at = std::upper_bound(kept.begin(), kept.end(), plan, isBefore);
+    kept.insert(at, plan);
+    if (kept.size() > count)
+      kept.pop_back();
+    return kept.size() < count ? 0 : kept.back().requestsPerSecond;
+  }
+  /// Puts them into `summary`.
+  void tell(ServiceSummary &summary, std::optional<ServiceMode> asked) const;
+
+private:
+  static bool isBefore(const ServicePlan &a, const ServicePlan &b) {
+    return a.requestsPerSecond > b.requestsPerSecond;
+  }
+
+  size_t count;
+  mutable std::array<std::vector<ServicePlan>, 2> byMode;
+};
+} // namespace
+
+void Candidates::tell(ServiceSummary &summary,
+                      std::optional<ServiceMode> asked) const {
+  const auto &[together, apart] = byMode;
+  if (!together.empty())
+    summary.aggregated = together.front();
+  if (!apart.empty())
+    summary.disaggregated = apart.front();
+  summary.mode = modeOf(summary, asked);
+  for (ServiceMode mode :
+       {ServiceMode::Aggregated, ServiceMode::Disaggregated}) {
+    const std::vector<ServicePlan> &kept = byMode[size_t(mode)];
+    if (!asked || *asked == mode)
+      summary.candidates.insert(summary.candidates.end(), kept.begin(),
+                                kept.end());
+  }
+  std::stable_sort(summary.candidates.begin(), summary.candidates.end(),
+                   isBefore);
+}
+
 /// The plan on one engine.
 static ErrorOr<ServiceSummary> planOn(std::shared_ptr<const Scenario> scenario,
                                       const ServiceRequest &request) {
@@ -191,7 +238,13 @@ static ErrorOr<ServiceSummary> planOn(std::shared_ptr<const Scenario> scenario,
   if (!asked)
     return asked.error();
   ServiceShortage shortage;
-  ServiceSummary summary = asked->under(asked->goal(), shortage);
+  ServiceGoal goal = asked->goal();
+  Candidates candidates(request.candidates);
+  if (request.candidates > 0 && goal.rate <= 0)
+    goal.worth = &candidates;
+  ServiceSummary summary = asked->under(goal, shortage);
+  summary.goal.worth = nullptr;
+  candidates.tell(summary, asked->mode);
   if (!summary.mode) {
     if (auto why =
             whyPinsFail(summary, asked->sides, asked->mode, request.pins))

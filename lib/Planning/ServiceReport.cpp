@@ -188,9 +188,12 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
        hasOwnDims = summary.best() && summary.best()->ownDims;
   if (hasOwnDims)
     bound.reset();
+  if (summary.robustness)
+    bound = summary.robustness->worst() * (1 + proof.gap);
   json.key("certificate").beginObject();
   json.member("optimal", proof.gap <= 0 && !hasOwnDims);
-  json.member("objective", !hasRate           ? "tokens_per_s_per_device"
+  json.member("objective", summary.robustness ? "worst_share_of_optimum"
+                           : !hasRate         ? "tokens_per_s_per_device"
                            : summary.hasPrice ? "dollars_per_hour"
                                               : "devices");
   json.key("bound");
@@ -377,6 +380,35 @@ static void writeAsked(json::Writer &json, const ServiceSummary &summary) {
   json.member("source", sourceOf(summary));
 }
 
+/// Requests a second in each scenario, and the least share of the optimum.
+static void writeRobustness(json::Writer &json,
+                            const ServiceRobustness &robustness) {
+  json.key("robust").beginObject(json::Style::Block);
+  json.key("bands").beginObject();
+  for (const ServiceBand &band : robustness.bands) {
+    json.key(band.name).beginArray();
+    json.value(band.low).value(band.high);
+    json.endArray();
+  }
+  json.endObject();
+  json.member("worst_share_of_optimum", robustness.worst());
+  json.member("worst_share_of_usual_plan", robustness.worstOfUsual());
+  json.key("scenarios").beginArray(json::Style::Block);
+  for (const auto &[values, optimum, attained, usual] : robustness.scenarios) {
+    json.beginObject();
+    json.key("values").beginObject();
+    for (size_t i = 0; i < values.size(); ++i)
+      json.member(robustness.bands[i].name, values[i]);
+    json.endObject();
+    json.member("optimum_requests_per_s", optimum);
+    json.member("plan_requests_per_s", attained);
+    json.member("usual_plan_requests_per_s", usual);
+    json.endObject();
+  }
+  json.endArray();
+  json.endObject();
+}
+
 static void writeSummary(json::Writer &json, const ServiceSummary &summary) {
   json.beginObject(json::Style::Block);
   writeAsked(json, summary);
@@ -401,6 +433,18 @@ static void writeSummary(json::Writer &json, const ServiceSummary &summary) {
   }
   if (summary.spansDomains)
     writeInDomains(json, summary);
+  if (summary.robustness)
+    writeRobustness(json, *summary.robustness);
+  if (!summary.candidates.empty()) {
+    json.key("candidates").beginArray(json::Style::Block);
+    for (const ServicePlan &plan : summary.candidates) {
+      json.beginObject(json::Style::Block);
+      json.member("mode", spell(plan.mode()));
+      writeMembers(json, plan, summary);
+      json.endObject();
+    }
+    json.endArray();
+  }
   if (summary.shortage)
     writeShortage(json, summary);
   writePlan(json, ServiceMode::Aggregated, summary.aggregated, summary);

@@ -92,7 +92,7 @@ private:
     if (!best)
       return goal.rate <= 0 ? !(key > 0) : !(key > -unlimited);
     return goal.rate > 0 ? -key > best->costUnder(goal) * (1 + 1e-12)
-                         : key <= best->requestsPerSecond * equal;
+                         : key <= best->worth * equal;
   }
   void keep(ServicePlan plan);
 
@@ -141,7 +141,7 @@ private:
 static bool isBetter(const ServicePlan &plan, const ServicePlan &other,
                      const ServiceGoal &goal) {
   if (goal.rate <= 0)
-    return plan.tokensPerDevice > other.tokensPerDevice;
+    return plan.worth > other.worth;
   double cost = plan.costUnder(goal), known = other.costUnder(goal);
   return cost != known ? cost < known
                        : plan.times.tpot.ms < other.times.tpot.ms;
@@ -154,6 +154,7 @@ static int64_t workersFor(double rate, double one) {
 }
 
 void GoalSearch::keep(ServicePlan plan) {
+  plan.worth = goal.worth ? goal.worth->of(plan) : plan.requestsPerSecond;
   if (best && !isBetter(plan, *best, goal))
     return;
   if (goal.watch)
@@ -217,7 +218,7 @@ std::optional<Point> GoalSearch::bestTogether(const Open &open,
   // plan; or at a rate, with no more devices than it.
   double incumbent = 0;
   if (best && goal.rate <= 0)
-    incumbent = best->requestsPerSecond / double(workers);
+    incumbent = best->worth / double(workers);
   else if (goal.rate > 0)
     incumbent =
         almost(goal.rate) /
@@ -388,8 +389,8 @@ bool GoalSearch::tryNumbers(const Pair &pair, int64_t prefills,
     found = loads.at(goal.load.concurrency);
   else
     found = loads.best(int64_t(loop.most()), goal.rate > 0 ? least
-                                             : best ? best->requestsPerSecond
-                                                    : 0);
+                                             : best        ? best->worth
+                                                           : 0);
   if (!found)
     return false;
   if (goal.rate > 0)
@@ -519,6 +520,50 @@ Found ServiceSearcher::find(const ServiceGoal &goal, ServiceProof &proof,
   }
   found.disaggregated = search.found();
   return found;
+}
+
+double ServiceSearcher::attained(const ServicePlan &plan,
+                                 const ServiceGoal &goal, double atLeast,
+                                 ServiceProof &proof) {
+  const Decode *decode = space->decode.find(plan.decode.degrees);
+  if (!decode)
+    return 0;
+  LoadLimits limits(goal, engine);
+  ServiceShortage shortage;
+  const cost::ServingWorker &worker = decode->curve.layout().worker;
+  auto count = double(plan.decode.workers);
+  auto best = [&](const auto &loop, double workers, double most) {
+    Loads loads(loop, goal, proof, shortage);
+    double asked = goal.load.concurrency / workers;
+    std::optional<Point> found =
+        asked > 0 ? loads.at(asked)
+                  : loads.best(int64_t(most), atLeast / workers);
+    return found && found->rate * workers > atLeast ? found->rate * workers : 0;
+  };
+  if (!plan.prefill) {
+    limits.first = limits.inFlight = unlimited;
+    if (count * decode->curve.bound(1, {}, limits) <= atLeast)
+      return 0;
+    AggregatedLoop loop(worker, engine, goal.load);
+    return best(loop, count, loop.room());
+  }
+  addPrefill();
+  const Side &side = plan.prefillMachine.empty() ? decodeSide : *prefillSide;
+  for (const std::unique_ptr<PrefillSpace> &senders : space->prefill) {
+    const Prefill *prefill =
+        senders->side == &side ? senders->find(plan.prefill->degrees) : nullptr;
+    if (!prefill)
+      continue;
+    auto readers = double(plan.prefill->workers);
+    PrefillPower power{readers * prefill->one.rate, prefill->one.first,
+                       /*isExact=*/true};
+    if (decode->curve.bound(count, power, limits) <= atLeast)
+      return 0;
+    DisaggregatedLoop loop({prefill->layout->worker, readers}, {worker, count},
+                           engine, goal.load);
+    return loop.hasRoom() ? best(loop, 1, loop.most()) : 0;
+  }
+  return 0;
 }
 
 Found service::search(const Side &decode, const Side *prefill,

@@ -49,6 +49,9 @@ static ServiceGoal goalOf(const ServiceRequest &request,
   goal.prefillDevices = request.prefillDevices;
   goal.stop = request.stop;
   goal.watch = request.watch;
+  // What takes longer, is in time within less.
+  goal.tpot.ms /= request.times;
+  goal.ttft.ms /= request.times;
   return goal;
 }
 
@@ -105,6 +108,7 @@ service::summaryOf(std::shared_ptr<const Scenario> scenario,
   ServiceSummary summary;
   summary.load = request.load;
   summary.lengths = request.lengths;
+  summary.options = request.options;
   summary.engine = *runner;
   summary.goal = goalOf(request, *scenario);
   ErrorOr<cost::ServingEngine> engine = engineOf(summary.clock());
@@ -167,6 +171,7 @@ ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
   if (!engine)
     return engine.error();
   engine->chunkTokens = summary.chunkTokens;
+  cost::apply(summary.options, *engine);
   const cost::Model &model = summary.scenario->model();
   if (!cost::isMeasured(model.architecture, model.rowBytes))
     engine->widenBands();

@@ -45,6 +45,25 @@ DecodeSpace::DecodeSpace(const Side &side, Runner runner,
   }
 }
 
+static bool isOf(const WorkerLayout &layout, Degrees degrees) {
+  degrees.batch = layout.degrees.batch;
+  return layout.degrees == degrees;
+}
+
+const Decode *DecodeSpace::find(const Degrees &degrees) const {
+  for (const Decode &decode : decodes)
+    if (isOf(decode.curve.layout(), degrees))
+      return &decode;
+  return nullptr;
+}
+
+const Prefill *PrefillSpace::find(const Degrees &degrees) const {
+  for (const Prefill &prefill : prefills)
+    if (isOf(*prefill.layout, degrees))
+      return &prefill;
+  return nullptr;
+}
+
 PrefillSpace::PrefillSpace(const Side &side, bool isApart, Runner runner,
                            const cost::ServingEngine &engine,
                            const ServiceGoal &goal)

@@ -30,6 +30,9 @@ struct DecodeSpace {
               const cost::ServingEngine &engine, const ServiceGoal &goal);
 
   ServiceShortage shortage;
+  /// The one with `degrees`; null: it is none of them.
+  const Decode *find(const Degrees &degrees) const;
+
   std::vector<WorkerLayout> layouts;
   std::vector<Decode> decodes;
 };
@@ -61,6 +64,8 @@ public:
   };
   /// Null: none can.
   const Senders *to(const Degrees &decode) const;
+  /// The one with `degrees`; null: it is none of them.
+  const Prefill *find(const Degrees &degrees) const;
 
   const Side *side;
   bool isApart;

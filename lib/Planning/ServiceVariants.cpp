@@ -48,6 +48,7 @@ Contest::bound(const std::optional<ServicePlan> &plan) {
   least.isBound = true;
   least.tokensPerDevice *= 1 + usualTie;
   least.requestsPerSecond *= 1 + usualTie;
+  least.worth *= 1 + usualTie;
   least.times.tpot.ms *= 1 - usualTie;
   return least;
 }

@@ -93,6 +93,7 @@ _HOMES = {
     "bars": ("progress",),
     "replays": ("Replay", "Request", "read_requests", "replay"),
     "searching": ("Search",),
+    "trace_plans": ("load_of_requests", "plan_for_requests", "plan_robust"),
     "trials": ("Failed", "Trial"),
     "sensitivity": ("Change", "sweep"),
     "service_parts": ("Latency", "Role", "ServiceMetrics", "Slo"),

@@ -322,6 +322,10 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
         "--advice", action="store_true",
         help="of a service: what other SLOs, GPUs, engines and types would gain",
     )
+    made.add_argument("--requests", metavar="FILE",
+        help="trace to plan for, as CSV or JSONL, instead of --isl")
+    made.add_argument("--robust", action="append", nargs="?", const="", metavar="NAME=LOW:HIGH",
+        help="band of a number to be robust against; repeatable")
     made.add_argument(
         "--simplest",
         metavar="SHARE",

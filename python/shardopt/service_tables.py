@@ -191,6 +191,8 @@ def other_mode(service: Service) -> str:
     """The other mode in a line."""
     other = service.other
     mode = "disaggregated" if service.mode == "aggregated" else "aggregated"
+    if service.report.get("robust"):
+        return ""
     if other is None:
         asked = service.problem.mode not in (None, "best")
         if asked:
@@ -251,6 +253,10 @@ def proof_of(service: Service) -> str:
         return "given, not searched"
     if any(role.has_own_dims for role in service.roles):
         return "proved optimal but for its dims"
+    if (service.report.get("trace") or {}).get("chosen"):
+        return "the best of the plans that were replayed"
+    if service.report.get("robust"):
+        return "robust, the largest worst share of the optimum" + ", proved" * service.proved
     gap = float(proof.get("gap", 0))
     unproved = f"not proved, the optimum is at most {100 * gap:.2g} % higher"
     return "proved optimal" if service.proved else unproved
@@ -342,6 +348,8 @@ def results_of(service: Service) -> list[tuple[str, str]]:
         ("KV transfer", "" if sent is None else f"{three(sent)} ms of TTFT"),
         ("bound by", binding_of(service)),
         *[("would help", line) for line in helps_of(service)],
+        *[("trace", line) for line in trace_lines(service.report.get("trace"))],
+        *[("robust", line) for line in robust_lines(service.report.get("robust"))],
         ("NVLink", in_domains(service)),
         ("other mode", other_mode(service)),
         ("optimum", str(service.report.get("optimum") or "")),
@@ -393,6 +401,52 @@ def helps_of(service: Service) -> list[str]:
     if not advice:
         return []
     return lines_of_advice(advice, service) or ["no change that is tried serves more"]
+
+
+def trace_lines(trace: Mapping[str, Any] | None) -> list[str]:
+    """What a replay says of the plan, and of the one for means."""
+    if trace is None:
+        return []
+    plans = trace["plans"]
+    best = plans[trace["chosen"]]
+    goodput = best["goodput_requests_per_s"]
+    lines = [
+        f"{trace['replayed']} of {trace['requests']} requests replayed in {len(plans)} plans: goodput "
+        f"{three(goodput)} req/s, {best['within_slos']:.1%} of the requests within the SLOs"
+    ]
+    means = trace.get("plan_for_means", {})
+    if "why" in means:
+        return [*lines, f"the plan for mean lengths does not serve it: {means['why']}"]
+    layout = ", ".join(
+        f"{name} {means[name]}" for name in ("serve", "prefill", "decode") if name in means
+    )
+    lines.append(
+        f"the plan for mean lengths ({layout}) has a goodput of "
+        f"{three(means['goodput_requests_per_s'])} req/s: it loses {trace['plan_for_means_loses']:.2%}"
+    )
+    return lines
+
+
+def robust_lines(robust: Mapping[str, Any] | None) -> list[str]:
+    """What a robust plan loses at most, and where."""
+    if robust is None:
+        return []
+    scenarios = robust["scenarios"]
+
+    def share(one: Any, of: str) -> float:
+        return float(one[f"{of}_requests_per_s"]) / float(one["optimum_requests_per_s"])
+
+    def worst(of: str) -> str:
+        one = min(scenarios, key=lambda each: share(each, of))
+        where = ", ".join(f"{name} {number(value)}" for name, value in one["values"].items())
+        return f"{share(one, of):.1%} of the optimum with {where or 'the numbers as asked'}"
+
+    usual = scenarios[0]
+    return [
+        f"at least {worst('plan')}, the worst of {len(scenarios)} scenarios",
+        f"the plan for the numbers as asked has {worst('usual_plan')}; where they hold, the "
+        f"robust plan loses {1 - share(usual, 'plan'):.1%}",
+    ]
 
 
 def lines_of(facts: Iterable[tuple[str, str]]) -> str:

@@ -413,7 +413,7 @@ static py::tuple describeService(const ServiceSummary &service) {
 }
 
 /// The best of the "variants" of `settings`, each a problem and its settings,
-/// where there are some, and its number.
+/// where there are some, and its number; with "bands" the one for them.
 py::tuple NativeProblem::planService(const py::dict &settings) const {
   std::vector<ServiceVariant> variants;
   if (settings.contains("variants"))
@@ -422,7 +422,14 @@ py::tuple NativeProblem::planService(const py::dict &settings) const {
       variants.push_back(
           {problem.cast<const NativeProblem &>().scenario, readService(own)});
     }
+  std::vector<std::tuple<std::string, double, double>> said;
+  take(settings, "bands", said);
+  std::vector<ServiceBand> bands;
+  for (const auto &[name, low, high] : said)
+    bands.push_back({name, low, high});
   ServiceSummary found = searched(settings, [&](const ServiceRequest &asked) {
+    if (settings.contains("bands"))
+      return shardopt::planRobust(scenario, asked, bands);
     for (ServiceVariant &variant : variants) {
       variant.request.stop = asked.stop;
       variant.request.watch = asked.watch;

@@ -49,6 +49,7 @@ ServiceRequest shardopt::readService(const py::dict &settings) {
   take(settings, "price", asked.price);
   take(settings, "prefill_price", asked.prefillPrice);
   take(settings, "pins", asked.pins);
+  take(settings, "candidates", asked.candidates);
   take(settings, "engine", asked.engine);
   std::string mode = "best";
   take(settings, "mode", mode);

@@ -1,4 +1,4 @@
-"""Plans for requests of several lengths."""
+"""Plans for requests of several lengths, for traces, and for bands of numbers."""
 
 import contextlib
 import io
@@ -85,6 +85,78 @@ class LengthsTest(unittest.TestCase):
         square = sum(each.isl ** 2 for each in requests) / len(requests)
         kept = sum(share * tokens ** 2 for tokens, _, share in lengths)
         self.assertLess(abs(kept / square - 1), 0.02)
+
+
+class TraceTest(unittest.TestCase):
+    def test_the_plan_has_the_highest_goodput_of_those_replayed(self):
+        requests = drawn(600, 4)
+        asked = problem(**so.load_of_requests(requests))
+        self.assertGreater(asked.prefix_cache_hit_rate, 0.3)
+        service = so.plan_for_requests(asked, requests)
+        trace = service.report["trace"]
+        goodputs = [row["goodput_requests_per_s"] for row in trace["plans"]]
+        chosen = goodputs[trace["chosen"]]
+        self.assertGreaterEqual(chosen * 1.001, max(goodputs))
+        self.assertEqual(so.replay(service, requests).goodput, chosen)
+        means = trace["plan_for_means"]["goodput_requests_per_s"]
+        self.assertAlmostEqual(trace["plan_for_means_loses"], 1 - means / chosen)
+        self.assertIn("the plan for mean lengths", service.table)
+        self.assertEqual(so.plan_for_requests(asked, requests).to_dict(), service.to_dict())
+
+    def test_the_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = Path(folder, "trace.csv")
+            rows = [",".join(map(str, row)) for row in drawn(50, 4)]
+            trace.write_text("\n".join(["arrival_s,isl,osl,cached", *rows]))
+            words = ("plan", LLAMA, "--machine", "h200_sxm", "--devices", 4, "--requests", trace)
+            code, out, err = run(*words, "--output-dir", folder)
+            self.assertEqual((code, err), (0, ""))
+            self.assertLessEqual(max(map(len, out.splitlines())), 100)
+            code, out, err = run("evaluate", Path(folder, "service.json"))
+            self.assertIn("50 of 50 requests replayed", out)
+            for more, why in [(("--isl", 9), "'--isl' and '--requests' are given"),
+                              (("--robust", "times=1:2"), "'--requests' and '--robust'"),
+                              (("--engine", "any"), "is of one engine")]:
+                code, out, err = run(*words, *more)
+                self.assertEqual((code, out, len(err.splitlines())), (2, "", 1))
+                self.assertIn(why, err)
+            trace.write_text("isl,osl\n1,2\n")
+            code, out, err = run(*words)
+            self.assertEqual((code, out, len(err.splitlines())), (2, "", 1))
+
+
+class RobustTest(unittest.TestCase):
+    def test_the_worst_share_is_told(self):
+        asked = problem(isl=4000, osl=300)
+        bands = {"prefix_cache_hit_rate": (0, 0.9), "times": (0.8, 1.3)}
+        service = so.plan_robust(asked, bands)
+        robust = service.report["robust"]
+        self.assertEqual(len(robust["scenarios"]), 5)
+        self.assertTrue(service.proved)
+        shares = [one["plan_requests_per_s"] / one["optimum_requests_per_s"]
+                  for one in robust["scenarios"]]
+        self.assertAlmostEqual(min(shares), robust["worst_share_of_optimum"])
+        self.assertLessEqual(robust["worst_share_of_usual_plan"], min(shares) * (1 + 1e-9))
+        best = so.plan(asked)
+        self.assertAlmostEqual(robust["scenarios"][0]["optimum_requests_per_s"],
+                               best.metrics.requests_per_s)
+        self.assertEqual(so.evaluate_service(service).found, service.found)
+        self.assertIn("the worst of 5 scenarios", service.table)
+
+    def test_what_is_no_band(self):
+        words = ("plan", LLAMA, "--devices", 4, "--isl", 1000, "--osl", 100, "--engine", "vllm")
+        for more, why in [
+            (("--robust",), "is no band, expected a name and two numbers"),
+            (("--robust", "times=1"), "is no band, expected a name and two numbers"),
+            (("--robust", "times=2:1"), "the band of 'times' is from 2 to 1"),
+            (("--robust", "hits=0:1"), "unknown band 'hits'; known: "),
+            (("--robust", "times=1:2", "--requests-per-s", 1), "expected no request rate"),
+            (("--robust", "times=1:9", "--tpot", 40), "meets the SLOs with times 9"),
+        ]:
+            code, out, err = run(*words, *more)
+            with self.subTest(why):
+                self.assertEqual((code, out, len(err.splitlines())), (2, "", 1))
+                self.assertIn(why, err)
 
 
 if __name__ == "__main__":

@@ -113,6 +113,7 @@ struct Offer {
   cost::ServingTimes times;
   double requestsPerSecond = 0, tokensPerDevice = 0;
   int64_t devices = 0; ///< at work
+  std::string layout;  ///< of the workers of both roles
 };
 
 /// Everything that can be, one after the other.
@@ -161,15 +162,17 @@ private:
         workers * concurrency /
         ((times.ttft.ms + goal.load.outputTokens * times.tpot.ms) / 1e3);
     visit({times, rate,
-           rate * goal.load.outputTokens / double(goal.allDevices()), devices});
+           rate * goal.load.outputTokens / double(goal.allDevices()), devices,
+           layout});
   }
-  void together(const service::WorkerLayout &layout, int64_t n) {
-    if (!service::havePlaces(n, layout.devices(), 0, 1, goal.devices,
+  void together(const service::WorkerLayout &worker, int64_t n) {
+    if (!service::havePlaces(n, worker.devices(), 0, 1, goal.devices,
                              side.domainSize()))
       return;
-    cost::AggregatedLoop loop(layout.worker, engine, goal.load);
+    layout = spell(worker.degrees);
+    cost::AggregatedLoop loop(worker.worker, engine, goal.load);
     for (int64_t c = 1; c <= int64_t(loop.room()); ++c)
-      offer(loop.at(double(c)), double(c), double(n), n * layout.devices());
+      offer(loop.at(double(c)), double(c), double(n), n * worker.devices());
   }
   void apart(const service::WorkerLayout &p, const service::WorkerLayout &d) {
     for (int64_t np = 1; np * p.devices() < goal.devices; ++np)
@@ -180,6 +183,8 @@ private:
             !goal.pins.prefill.allowWorkers(np) ||
             !goal.pins.decode.allowWorkers(nd))
           continue;
+        layout = std::to_string(np) + " x " + spell(p.degrees) + ", " +
+                 std::to_string(nd) + " x " + spell(d.degrees);
         cost::DisaggregatedLoop loop({p.worker, double(np)},
                                      {d.worker, double(nd)}, engine, goal.load);
         if (!loop.hasRoom())
@@ -196,6 +201,7 @@ private:
   const cost::ServingEngine &engine;
   EngineFacts facts;
   Visit visit;
+  std::string layout; ///< that is visited
 };
 
 } // namespace shardopt::test

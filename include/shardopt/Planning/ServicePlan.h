@@ -79,6 +79,16 @@ private:
   std::optional<Best> kept;
 };
 
+struct ServicePlan;
+
+/// What plans are worth, if that is not what they attain.
+class PlanWorth {
+public:
+  virtual ~PlanWorth() = default;
+  /// Requests a second, no more than `plan` attains under the goal.
+  virtual double of(const ServicePlan &plan) const = 0;
+};
+
 /// What a service is to attain.
 struct ServiceGoal {
   cost::ServingLoad load; ///< its concurrency is that over all workers, or 0
@@ -95,6 +105,8 @@ struct ServiceGoal {
   double price = 1, prefillPrice = 1;
   ServicePins pins;
   bool withinDomains = false; ///< a worker lies inside a domain
+  /// May be null: plans are worth what they attain. Not at a rate.
+  const PlanWorth *worth = nullptr;
 
   int64_t allDevices() const { return devices + prefillDevices; }
   bool isStopped() const { return stop && stop->requested(); }
@@ -126,6 +138,10 @@ struct ServiceRequest {
   const StopToken *stop = nullptr; ///< may be null; a stop is an error
   ServiceWatch *watch = nullptr;   ///< may be null
   double chunkTokens = 0; ///< of prompts in a step at most; 0: the engine's
+  std::vector<cost::ServingOption> options; ///< constants of the engine
+  double times = 1; ///< what everything takes, over what the model says
+  /// The best plans of each mode that are told, too; 0: none. Not at a rate.
+  size_t candidates = 0;
   /// Dollars of a device for an hour, on either machine; 0: as the machine
   /// says.
   double price = 0, prefillPrice = 0;
@@ -171,6 +187,7 @@ struct ServicePlan {
   cost::ServingTimes times;
   double tokensPerDevice = 0; ///< a second; devices without work count
   double requestsPerSecond = 0;
+  double worth = 0;           ///< in a search, requests a second
   std::string prefillMachine; ///< of `prefill`, where it is another one
   /// Of a plan that was searched, whose workers have dims of their own.
   std::optional<OwnDims> ownDims = {};
@@ -248,6 +265,38 @@ struct EngineOutcome {
   double cost = 0; ///< at a rate
 };
 
+/// What a number of requests, of the engine or of all times may be.
+struct ServiceBand {
+  std::string name;
+  double low = 0, high = 0;
+};
+
+/// What a plan loses against the optimum of each scenario, the numbers as asked
+/// and all corners of the bands.
+struct ServiceRobustness {
+  struct Scenario {
+    std::vector<double> values; ///< by band; empty: as asked
+    /// Requests a second of the optimum, of the plan, and of the optimum for
+    /// the numbers as asked.
+    double optimum = 0, attained = 0, usual = 0;
+  };
+  std::vector<ServiceBand> bands;
+  std::vector<Scenario> scenarios; ///< the one as asked first
+
+  /// The least share of the optimum, over scenarios.
+  double worst() const { return worstOf(&Scenario::attained); }
+  /// That of the optimum for the numbers as asked.
+  double worstOfUsual() const { return worstOf(&Scenario::usual); }
+
+private:
+  double worstOf(double Scenario::*rate) const {
+    double worst = 1;
+    for (const Scenario &one : scenarios)
+      worst = std::min(worst, one.*rate / one.optimum);
+    return worst;
+  }
+};
+
 struct ServiceSummary {
   std::shared_ptr<const Scenario> scenario;
   /// The same on the machine that may compute prompts; null: there is no other.
@@ -256,8 +305,9 @@ struct ServiceSummary {
   std::vector<cost::LengthShare> lengths; ///< as in the request
   Runner engine = usualEngine;
   ServiceGoal goal;
-  double chunkTokens = 0; ///< of prompts in a step at most
-  bool hasPrice = false;  ///< the goal's are dollars
+  double chunkTokens = 0;                   ///< of prompts in a step at most
+  std::vector<cost::ServingOption> options; ///< as in the request
+  bool hasPrice = false;                    ///< the goal's are dollars
   std::optional<ServicePlan> aggregated, disaggregated;
   std::optional<ServiceMode> mode; ///< that is recommended; none: no plan
   ServiceProof proof;
@@ -278,6 +328,10 @@ struct ServiceSummary {
   std::optional<ServicePlan> free, runnable;
   /// Of a service that was given and not searched: what it does not keep.
   std::optional<std::vector<ServiceBreach>> breaches;
+  /// The best plans of both modes, the best first, if they are asked for.
+  std::vector<ServicePlan> candidates;
+  /// Of a plan for bands of what is not known.
+  std::optional<ServiceRobustness> robustness;
 
   std::optional<ServiceMode> asked; ///< the mode that was asked for
 
@@ -292,6 +346,14 @@ struct ServiceSummary {
 /// tokens a second per device, or at a rate of the devices and then the TPOT.
 ErrorOr<ServiceSummary> planService(std::shared_ptr<const Scenario> scenario,
                                     const ServiceRequest &request);
+
+/// The plan of the largest least share of the optimum over the corners of
+/// `bands` and the numbers as asked, whose workers are the same in all and
+/// whose load is the best in each. Not at a rate; an error where a scenario has
+/// no plan.
+ErrorOr<ServiceSummary> planRobust(std::shared_ptr<const Scenario> scenario,
+                                   const ServiceRequest &request,
+                                   const std::vector<ServiceBand> &bands);
 
 /// One of several models and requests for the same devices and limits: types
 /// of weights and caches, chunk budgets, numbers of drafts.

@@ -130,6 +130,12 @@ public:
              std::optional<ServiceMode> only = std::nullopt,
              const Found &known = {});
 
+  /// Requests a second that the workers of `plan` attain under `goal`, whatever
+  /// the load; 0 where it is not above `atLeast`, or a worker is none of the
+  /// search.
+  double attained(const ServicePlan &plan, const ServiceGoal &goal,
+                  double atLeast, ServiceProof &proof);
+
 private:
   struct Space;
 

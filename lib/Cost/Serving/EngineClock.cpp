@@ -372,8 +372,8 @@ double EngineClock::seconds(const Pass &pass) const {
 //===----------------------------------------------------------------------===//
 
 /// Halves of an all-reduce are a reduce-scatter and an all-gather.
-double EngineClock::seconds(const Collective &collective,
-                            const Degrees &degrees) const {
+double EngineClock::ownSeconds(const Collective &collective,
+                               const Degrees &degrees) const {
   CollectiveKind kind = collective.kind;
   if (kind == CollectiveKind::Send)
     return measured->seconds(collective, degrees);

@@ -39,6 +39,7 @@ static constexpr Number numbers[] = {
     {"balance_steps", &ServingEngine::balanceSteps, 0},
     {"pass_us", &ServingEngine::passUs, 0},
     {"rank_skew_us", &ServingEngine::rankSkewUs, 0},
+    {"collective_times", &ServingEngine::collectiveTimes, 0},
     {"expert_layer_us", &ServingEngine::expertLayerUs, 0},
     {"expert_reach", &ServingEngine::expertReach, 0},
     {"expert_spread", &ServingEngine::expertSpread, 0},

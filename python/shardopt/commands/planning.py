@@ -10,19 +10,25 @@ from ..arguments import positive
 from ..asked import asked_problems, note, one_problem
 from ..bars import searching
 from ..brief_tables import changes_table, frontier_table, offers_table
-from ..errors import Infeasible, ShardoptError, WrongValue
+from ..errors import Contradiction, Infeasible, ShardoptError, WrongValue
 from ..exits import FEASIBLE, INFEASIBLE
 from ..frontier import least_cost, min_devices, pareto
+from ..replays import Request, read_requests
 from ..sensitivity import sweep
 from ..service_advice import advise, advised
 from ..service_tables import lines_of_advice
 from ..services import Service, plan, plan_service
 from ..simplicity import parse_share, simplest
 from ..tables import counted
+from ..trace_plans import load_of_requests, plan_for_requests, plan_robust
 
 
 def plan_verb(args: argparse.Namespace) -> int:
     share = parse_share(args.simplest) if args.simplest else None
+    requests = _take_trace(args) if args.requests is not None else None
+    bands = _bands(args.robust) if args.robust else None
+    if requests and bands:
+        raise Contradiction("'--requests' and '--robust' are given, expected one of them")
     problems = asked_problems(args)
     check_places(args, problems)
     if args.checkpoint and (len(problems) > 1 or problems[0].is_service):
@@ -33,7 +39,11 @@ def plan_verb(args: argparse.Namespace) -> int:
     plans = []
     for problem in problems:
         with searching(problem, quiet=args.quiet) as shown:
-            if args.advice and problem.is_service:
+            if requests:
+                plans.append(plan_for_requests(problem, requests, shown))
+            elif bands:
+                plans.append(plan_robust(problem, bands, shown))
+            elif args.advice and problem.is_service:
                 plans.append(_advised(problem, shown))
             else:
                 plans.append(plan(problem, checkpoint=args.checkpoint, progress=shown))
@@ -47,6 +57,32 @@ def plan_verb(args: argparse.Namespace) -> int:
     if args.format == "table":
         print("\n".join(map(str, found)), end="\n\n")
     return show([each.plan for each in found], args)
+
+
+def _take_trace(args: argparse.Namespace) -> "list[Request]":
+    """The requests of `--requests`, whose lengths are those of the settings."""
+    for name in ("isl", "osl", "context", "phase"):
+        if getattr(args, name) is not None:
+            raise Contradiction(f"'--{name}' and '--requests' are given, expected one of them")
+    requests = read_requests(args.requests)
+    for name, value in load_of_requests(requests).items():
+        setattr(args, name, value)
+    return requests
+
+
+def _bands(words: Sequence[str]) -> dict[str, tuple[float, float]]:
+    found = {}
+    for word in words:
+        name, _, band = word.partition("=")
+        low, _, high = band.partition(":")
+        try:
+            found[name] = (float(low), float(high))
+        except ValueError:
+            raise WrongValue(
+                f"'--robust {word}' is no band, expected a name and two numbers, such as "
+                "prefix_cache_hit_rate=0:0.6"
+            ) from None
+    return found
 
 
 def _advised(problem: Any, progress: Any) -> Any:

@@ -38,7 +38,9 @@ public:
   using TimeModel::seconds;
   double seconds(const Kernel &kernel) const override;
   double seconds(const Collective &collective,
-                 const Degrees &degrees) const override;
+                 const Degrees &degrees) const override {
+    return engine.collectiveTimes * ownSeconds(collective, degrees);
+  }
   double seconds(const Pass &pass) const override;
   bool multipliesAtOnce() const override { return true; }
   bool isComputeBound(const Kernel &kernel) const override {
@@ -82,6 +84,7 @@ private:
                   const char *kernel) const;
   void addMarlin(std::vector<Routed> &to, const char *cutlass) const;
 
+  double ownSeconds(const Collective &collective, const Degrees &degrees) const;
   double microseconds(const Kernel &kernel) const;
   double stream(double bytes) const;
   double matrixProduct(const Kernel &kernel) const;

@@ -63,9 +63,10 @@ struct ServingEngine {
   bool keepsLatentFp8 = true;       ///< latent attention of nvfp4 checkpoints
   bool hasCustomAllReduce = true;   ///< in addition to NCCL's
   bool readsFp8AsBf16 = false;      ///< no kernel for caches of fp8
-  double passUs = 2;        ///< of an elementwise kernel, without its bytes
-  double rankSkewUs = 1;    ///< ranks wait for each other
-  double expertLayerUs = 5; ///< of a layer, without its kernels
+  double passUs = 2;          ///< of an elementwise kernel, without its bytes
+  double rankSkewUs = 1;      ///< ranks wait for each other
+  double collectiveTimes = 1; ///< of what collectives take
+  double expertLayerUs = 5;   ///< of a layer, without its kernels
   /// Experts that a token reaches and the tokens decoded with it do not,
   /// as a share of those that it would reach were tokens independent.
   double expertReach = 0.6;
