@@ -3,8 +3,8 @@
 
 For each wheel of a folder: its size, the glibc that its tag and its symbols need, that pip
 refuses it on an older one, and the seconds of an install and of a first plan. Fails if a
-symbol is newer than the tag, if pip takes the wheel where it could not run, or if there
-is no plan. Needs objdump; `./dev wheel` runs it.
+symbol is newer than the tag, if the tag is newer than what is promised, if pip takes the
+wheel where it could not run, or if there is no plan. Needs objdump; `./dev wheel` runs it.
 """
 
 import argparse
@@ -16,6 +16,8 @@ import tempfile
 import time
 import zipfile
 
+#: The glibc that the README promises, as built on Debian 12 (python/src/OlderGlibc.cpp).
+MOST = 34
 NAME = re.compile(r"-cp3(\d+)-(?P<abi>\w+)-manylinux_2_(?P<glibc>\d+)_(?P<machine>\w+)\.whl$")
 
 
@@ -69,6 +71,8 @@ def check(wheel, python):
         needed = glibc_of(wheel, folder / "unpacked")
         if needed > tag:
             faults.append(f"{wheel.name}: needs glibc 2.{needed}, and its tag says 2.{tag}")
+        if tag > MOST:
+            faults.append(f"{wheel.name}: its tag says glibc 2.{tag}, expected 2.{MOST} at most")
         if not is_taken(pip, wheel, found, tag, folder / "same"):
             faults.append(f"{wheel.name}: pip does not take it on glibc 2.{tag}")
         for older in (17, 28, tag - 1):

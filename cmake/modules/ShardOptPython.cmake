@@ -59,6 +59,15 @@ target_link_libraries(shardopt-python PRIVATE ShardOptTarget ShardOptPlanning)
 # Beside the module in a wheel.
 add_dependencies(shardopt-python ShardOptResearchModule)
 
+if(SHARDOPT_STATIC_MLIR)
+  foreach(module IN ITEMS shardopt-python ShardOptResearchModule)
+    target_sources(${module} PRIVATE ${PROJECT_SOURCE_DIR}/python/src/OlderGlibc.cpp)
+    target_link_options(${module} PRIVATE
+      -Wl,--wrap=_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE
+      $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-Wl,--wrap=hypot>)
+  endforeach()
+endif()
+
 # The manual page and the completion, out of the command's options.
 set(manual ${PROJECT_BINARY_DIR}/python/shardopt.1)
 set(completion ${PROJECT_BINARY_DIR}/python/completions/shardopt)
