@@ -11,7 +11,7 @@ from .border import list_known
 from .errors import UnknownName, WrongPlan
 from .frames import html_of
 from .plans import Metrics, Plan, evaluate
-from .service_tables import part_of
+from .service_tables import dispatch_of, part_of
 from .services import Service
 from .tables import said_of
 
@@ -171,6 +171,10 @@ def _diff_services(first: Service, second: Service) -> Difference:
     )
 
 
+#: What tables call the parts of a role's memory.
+_MEMORY = {"kv_cache": "KV cache", "capacity": "budget"}
+
+
 def _values_of(service: Service) -> dict[str, Any]:
     """What a service is, name by name."""
     problem = service.problem
@@ -183,10 +187,11 @@ def _values_of(service: Service) -> dict[str, Any]:
     for role in service.roles:
         degrees = role.strategy.degrees()
         del degrees["batch"]
+        del degrees["exchange"]
         values = {
             "machine": role.machine, "workers": role.workers, "GPUs": role.gpus,
-            **degrees, "in flight": role.in_flight,
-            **{f"{part}, GB": gb for part, gb in role.memory.items()},
+            **degrees, "EP dispatch": dispatch_of(service, role), "in flight": role.in_flight,
+            **{f"{_MEMORY.get(part, part)}, GB": gb for part, gb in role.memory.items()},
         }
         found.update({f"{role.name} {name}": value for name, value in values.items()})
     found.update({f"step {part_of(part)}, us": us for part, us in service.step_us.items()})

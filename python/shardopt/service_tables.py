@@ -78,6 +78,14 @@ def requests_of(report: Mapping[str, Any]) -> str:
     return text
 
 
+def dispatch_of(service: Service, role: Role) -> str:
+    """How rows reach the experts of a role: "-" where there are none, or one GPU has all."""
+    strategy = role.strategy
+    if not (service.problem.model.experts and strategy.tp * strategy.dp_size > 1):
+        return "-"
+    return "all-gather" if strategy.exchange == "gather" else "all-to-all"
+
+
 def role_rows(service: Service) -> list[list[str]]:
     """A head, and a row a role. Columns that say the same of all are left out: cp of 1,
     the EP dispatch of a dense model, and the machine if there is one."""
@@ -90,10 +98,8 @@ def role_rows(service: Service) -> list[list[str]]:
         degrees = grid_of(strategy).values()
         memory = [three(role.memory[part]) if part in role.memory else "-"
                   for part in ("weights", "kv_cache", "capacity")]
-        is_spread = service.problem.model.experts and strategy.tp * strategy.dp_size > 1
-        dispatch = "all-gather" if strategy.exchange == "gather" else "all-to-all"
         return [role.name, str(role.workers), *map(str, degrees), str(role.gpus),
-                three(role.in_flight), *memory, dispatch if is_spread else "-",
+                three(role.in_flight), *memory, dispatch_of(service, role),
                 prefill if prefill and role.name == "prefill" else decode]
 
     rows = [row(role) for role in service.roles]
