@@ -35,7 +35,7 @@ foreach(source ${sources})
   cmake_path(GET source FILENAME name)
   file(CREATE_LINK ${source} ${package}/${name} SYMBOLIC)
 endforeach()
-foreach(folder IN ITEMS checking commands deployments shardings)
+foreach(folder IN ITEMS checking commands deployments shardings torch_graphs)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/shardopt/${folder}
        ${package}/${folder} SYMBOLIC)
 endforeach()
