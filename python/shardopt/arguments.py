@@ -427,11 +427,18 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made.add_argument(
         "--timeout", type=positive, default=10, metavar="S", help="timeout per request in s (default: 10)"
     )
-    made = verb("import-graph", "choose the sharding of a graph of StableHLO or linalg")
-    made.add_argument("graph", help="MLIR file with one public function, in generic form")
+    made = verb("import-graph", "choose the sharding of a graph of StableHLO, PyTorch or linalg")
+    made.add_argument("graph", help="MLIR file in generic form, or .pt2 of torch.export")
     made.add_argument("--machine", default="h100_sxm", help="GPU or machine file (default: h100_sxm)")
+    made.add_argument(
+        "--simulator", default="auto", help="times of kernels: roofline, calibrated or auto (default: auto)"
+    )
     made.add_argument("--mesh", default="8", help="devices of 1 to 3 axes: 8, 4x2, data=4,model=2 (default: 8)")
     made.add_argument("--memory-gb", type=positive, metavar="GB", help="memory per device (default: the machine's)")
     made.add_argument("--time-limit", type=positive, default=60, metavar="S", help="search time in s (default: 60)")
+    made.add_argument(
+        "--pin", action="append", default=[], metavar="NAME=SHARDING", help="sharding of an argument or result: 'w*=[-, model]'"
+    )
+    made.add_argument("--pins", metavar="FILE", help="JSON file of shardings, as export --target jax writes it")
     made.add_argument("-o", "--output", metavar="FILE", help="annotated module: sdy for StableHLO, shard for linalg")
     return parser, dict(verbs.choices)

@@ -1,7 +1,7 @@
 """Graphs of other compilers: the sharding of each op, chosen with a proof.
 
 The pass `--shard-auto-annotate` reads StableHLO in generic form, or linalg, and this
-module runs it and tells what it chose.
+module runs it and tells what it chose. A program of `torch.export` becomes StableHLO first.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from ._tools import complaint, run_tool
-from .border import read_text, shown
+from .border import parse_json, read_text, shown
 from .errors import ShardoptError
+from .torch_graphs import load_exported, stablehlo_of
 
 #: What MLIR says of text that only the dialect itself can read.
 _PRETTY = re.compile(r"Dialect `(?:stablehlo|chlo)' not found|(?:stablehlo|chlo)\.\w+' is unknown|custom op '(?:stablehlo|chlo)")
@@ -25,6 +26,7 @@ _PLACE = re.compile(r"^graph\.mlir:(\d+):\d+: error: ")
 _WANTED = {
     "machine": "the name of a machine, or a JSON file",
     "mesh": "1 to 3 axes, such as 8, 4x2 or data=4,model=2",
+    "simulator": "roofline, calibrated or auto",
 }
 
 
@@ -39,13 +41,36 @@ class Graph:
     proved: bool
     layers: int
     """How many repeated layers share their sharding; the bound is that of such shardings."""
-    replicated_us: float
-    """What it takes where every device computes everything."""
-    memory_bytes: float
+    plans: Sequence[Mapping[str, Any]]
+    """The chosen sharding, and those that people write by hand: `plan`, `us`, `memory_bytes`,
+    `all_reduces`, `reshards`."""
     nodes: Sequence[Mapping[str, Any]]
     """Arguments and ops in order, as the pass reports them."""
     annotated: str
     """The module with annotations, as MLIR."""
+
+    @property
+    def replicated_us(self) -> float:
+        """What it takes where every device computes everything."""
+        found: float = next(plan["us"] for plan in self.plans if plan["plan"] == "replicated")
+        return found
+
+    @property
+    def memory_bytes(self) -> float:
+        """What a device holds at its peak."""
+        found: float = self.plans[0]["memory_bytes"]
+        return found
+
+    def placements(self) -> dict[str, list[str]]:
+        """The placements of each argument as DTensor has them, one for each axis of the mesh."""
+        found = {}
+        for index, node in enumerate(each for each in self.nodes if each["op"] == "argument"):
+            dims = node["shardings"][0]
+            found[node["name"] or f"arg{index}"] = [
+                next((f"Shard({dim})" for dim, axes in enumerate(dims) if axis in axes), "Replicate()")
+                for axis in self.mesh
+            ]
+        return found
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each kind of argument, and of op that is a kernel or that communicates;
@@ -54,7 +79,7 @@ class Graph:
         for node in self.nodes:
             is_argument = node["op"] == "argument"
             collectives = _collectives(node)
-            if node["op"] == "func.return" and not collectives:
+            if node["op"] in ("func.return", "stablehlo.while") and not collectives:
                 continue
             row = {"op": "fused", "result": "", "factors": "", "sharding": "", "collectives": ""}
             if is_argument or node["kernel"] or collectives:
@@ -67,7 +92,7 @@ class Graph:
                 }
             spent = 0.0 if is_argument else node["us"] + sum(one["us"] for one in node["reshards"])
             known = found.setdefault(tuple(row.values()), {"count": 0, **row, "us": 0.0})
-            known["count"] += 1
+            known["count"] += node.get("times", 1)
             known["us"] += spent
         return list(found.values())
 
@@ -96,7 +121,7 @@ def _collectives(node: Mapping[str, Any]) -> str:
 
 
 def _raise(said: str, path: "str | os.PathLike[str]") -> None:
-    message = _PLACE.sub(lambda found: f"'{path}', line {found.group(1)}: ", said)
+    message = _PLACE.sub(lambda found: f"'{path}', line {found.group(1)}: ", said).replace("pins.json: /parameters/", "pin ")
     if _PRETTY.search(said):
         place = message.partition(": ")[0]
         raise ShardoptError(
@@ -106,26 +131,71 @@ def _raise(said: str, path: "str | os.PathLike[str]") -> None:
     raise ShardoptError(message)
 
 
+_SHARDING = re.compile(r"\[([\w+, -]*)\]")
+
+
+def read_pins(path: "str | os.PathLike[str]") -> dict[str, Any]:
+    """The shardings of a file that `export --target jax` wrote, or that looks alike."""
+    found = parse_json(read_text(path), f"'{path}'")
+    parameters = found.get("parameters") if isinstance(found, dict) else None
+    if not isinstance(parameters, dict):
+        raise ShardoptError(f"'{path}' has no object 'parameters', expected names with the axes of each dim")
+    return parameters
+
+
+def parse_pin(text: str) -> "tuple[str, list[list[str] | None]]":
+    """`NAME=[-, model]`, as tables spell shardings: axes of each dim, joined by +."""
+    name, _, sharding = text.rpartition("=")
+    found = _SHARDING.fullmatch(sharding.strip())
+    if not name or not found:
+        raise ShardoptError(f"'pin' is {shown(text)}, expected NAME=[-, model]: for each dim -, an axis, or axes joined by +")
+    dims = [dim.strip() for dim in found.group(1).split(",")] if found.group(1).strip() else []
+    return name, [None if dim == "-" else dim.split("+") for dim in dims]
+
+
+def _is_exported(graph: Any) -> bool:
+    return hasattr(graph, "graph_signature")
+
+
+def _text_of(graph: Any) -> str:
+    if _is_exported(graph):
+        return stablehlo_of(graph)
+    if os.fspath(graph).endswith(".pt2"):
+        return stablehlo_of(load_exported(graph))
+    return read_text(graph)
+
+
 def import_graph(
-    path: "str | os.PathLike[str]",
+    graph: Any,
     machine: str = "h100_sxm",
     mesh: str = "8",
     memory_gb: "float | None" = None,
     time_limit: float = 60,
+    pins: "Mapping[str, Any] | None" = None,
+    simulator: str = "auto",
 ) -> Graph:
-    """Reads a module of one public function and chooses its sharding over `mesh`, such as
-    "8", "4x2" or "data=4,model=2". Needs the compiler's tools."""
-    inputs = {"graph.mlir": read_text(path)}
+    """Reads a graph and chooses its sharding over `mesh`, such as "8", "4x2" or
+    "data=4,model=2". The graph is a file of MLIR with one public function, an
+    `ExportedProgram` of PyTorch, or a file of `torch.export.save` (.pt2). Needs the compiler's
+    tools.
+
+    `pins` has for names of arguments and results the axes of each dim, such as
+    `{"*.q_proj.weight": ["model", None]}`, as the file of `export --target jax` has
+    them. `*` stands for anything; without names there are arg0 and result0."""
+    inputs = {"graph.mlir": _text_of(graph)}
     if os.path.exists(machine):
         inputs["machine.json"] = read_text(machine)
         machine = "machine.json"
-    for name, value in (("machine", machine), ("mesh", mesh)):
+    for name, value in (("machine", machine), ("mesh", mesh), ("simulator", simulator)):
         if not re.fullmatch(r"[\w=,./-]+", value):
             raise ShardoptError(f"'{name}' is {shown(value)}, expected {_WANTED[name]}")
     options = {
-        "machine": machine, "mesh": mesh, "memory-gb": memory_gb, "time-limit": time_limit,
+        "machine": machine, "mesh": mesh, "simulator": simulator, "memory-gb": memory_gb, "time-limit": time_limit,
         "report": "report.json",
     }
+    if pins:
+        inputs["pins.json"] = json.dumps({"parameters": dict(pins)})
+        options["pins"] = "pins.json"
     words = " ".join(f"{name}={value}" for name, value in options.items() if value is not None)
     with tempfile.TemporaryDirectory() as folder:
         for name, text in inputs.items():
@@ -136,7 +206,7 @@ def import_graph(
             folder,
         )
         if done.returncode:
-            _raise(complaint(done), path)
+            _raise(complaint(done), "the exported program" if _is_exported(graph) else graph)
         report = json.loads(Path(folder, "report.json").read_text(encoding="utf-8"))
         annotated = Path(folder, "annotated.mlir").read_text(encoding="utf-8")
     return Graph(annotated=annotated, **report)

@@ -1,9 +1,10 @@
 """Small models in plain JAX, as graphs for `shardopt import-graph`.
 
 `--write FOLDER` writes each as StableHLO, `NAME.single.mlir`, and in generic form, `NAME.mlir`.
-`--run FOLDER` executes every `NAME.annotated.mlir` and its `NAME.single.mlir`: a row of JSON with
-the distance of the results, and the collectives of the compiled program with all annotations
-and with those of arguments alone, which XLA then propagates.
+`--run FOLDER` executes every `NAME.annotated.mlir` on CPU devices: a row of JSON with the distance
+of its results from those of `NAME.single.mlir` on one device, or from those that PyTorch left in
+`NAME.npz`, and the collectives of the compiled program with all annotations and with those of
+arguments alone, which XLA then propagates.
 """
 
 import json
@@ -72,6 +73,18 @@ def llama(p, tokens):
         x = x + attention(l, norm(x, l["n1"]), turn=True)
         y = norm(x, l["n2"])
         x = x + (experts(l, y) if "router" in l else (jax.nn.silu(y @ l["gate"]) * (y @ l["up"])) @ l["down"])
+    return norm(x, p["n1"]) @ p["head"]
+
+
+def scan(p, tokens):
+    """Llama, whose layers are a loop over stacked weights."""
+
+    def step(x, l):
+        x = x + attention(l, norm(x, l["n1"]), turn=True)
+        y = norm(x, l["n2"])
+        return x + (jax.nn.silu(y @ l["gate"]) * (y @ l["up"])) @ l["down"], None
+
+    x, _ = jax.lax.scan(step, p["embed"][tokens], p["layers"])
     return norm(x, p["n1"]) @ p["head"]
 
 
@@ -163,6 +176,7 @@ def models():
         "gpt2": (gpt2, {"embed": embed, "places": array(8, WIDTH), "layers": [layer()] * 2}, text),
         "llama": (llama, {**decoder, "layers": [layer(WIDTH // 2)] * 2}, text),
         "mixtral": (llama, {**decoder, "layers": [layer(WIDTH // 2, 2 * WIDTH, 4)] * 2}, text),
+        "scan": (scan, {**decoder, "layers": {name: array(3, *one.shape) for name, one in layer(WIDTH // 2).items()}}, text),
         "vit": (vit, {"patch": array(WIDTH, 8, 4, 4), "places": array(16, WIDTH), "head": head, "layers": [layer()]}, image),
         "resnet": (resnet, {"stem": array(16, 8, 3, 3), "s": array(16), "t": array(16), "head": array(16, WORDS), "layers": [block] * 2}, image),
         "unet": (unet, {"stem": array(16, 8, 3, 3), "down": array(32, 16, 3, 3), "middle": array(32, 32, 3, 3), "out": array(8, 48, 3, 3)}, image),
@@ -236,19 +250,25 @@ def of_arguments(text):
 
 
 def run(folder):
+    jax.config.update("jax_enable_x64", True)  # indices of PyTorch
     for path in sorted(Path(folder).glob("*.annotated.mlir")):
         name = path.name.split(".")[0]
         text = path.read_text()
         taken = re.search(r"func\.func public @main\((.*)\) -> ", text).group(1)
         rng = np.random.default_rng(0)
-        values = [
-            rng.integers(0, WORDS, shape).astype(np.int32)
-            if kind == "i32"
-            else rng.uniform(-0.3, 0.3, shape).astype(np.float32)
-            for shape, kind, _ in specs(taken)
-        ]
+        if Path(folder, f"{name}.npz").exists():
+            known = np.load(Path(folder, f"{name}.npz"))
+            values = [known[f"argument{index}"] for index in range(len(known.files) - 1)]
+            wanted = [known["result0"]]
+        else:
+            values = [
+                rng.integers(0, WORDS, shape).astype(np.int32)
+                if kind == "i32"
+                else rng.uniform(-0.3, 0.3, shape).astype(np.float32)
+                for shape, kind, _ in specs(taken)
+            ]
+            wanted, _ = executed(Path(folder, f"{name}.single.mlir").read_text(), values)
         found, moved = executed(text, values)
-        wanted, _ = executed(Path(folder, f"{name}.single.mlir").read_text(), values)
         error = max(np.abs(a - b).max() / np.abs(b).max() for a, b in zip(found, wanted))
         _, propagated = executed(of_arguments(text), values)
         row = {"place": name, "error": float(error), "collectives": moved, "propagated": propagated}

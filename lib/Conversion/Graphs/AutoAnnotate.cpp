@@ -5,15 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ForeignOp.h"
 #include "InlineCalls.h"
 #include "LayerFolding.h"
+#include "Pins.h"
 #include "Report.h"
 #include "Writers.h"
 #include "shardopt/Conversion/Graphs/Passes.h"
+#include "shardopt/Cost/Calibrated/Calibrated.h"
 #include "shardopt/Cost/Roofline.h"
 #include "shardopt/Model/Machine/Machine.h"
 #include "shardopt/Solvers/Selection/ProblemReader.h"
 #include "shardopt/Solvers/Selection/Solver.h"
+#include "shardopt/Support/Choice.h"
 #include "shardopt/Support/WriteFile.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -46,9 +50,6 @@ public:
 private:
   LogicalResult run();
   LogicalResult checkOptions();
-  LogicalResult checkPin(func::FuncOp func, const Twine &what, Type type,
-                         DictionaryAttr attributes);
-  LogicalResult checkPins(func::FuncOp func);
   LogicalResult checkFunction(func::FuncOp func);
   solve::SolverResult choose(const FactorGraph &graph,
                              const solve::Problem &instance, int64_t &shared);
@@ -73,63 +74,10 @@ static bool isKnown(Type type) {
          tensor.getElementType().isIntOrFloat();
 }
 
-/// That what a caller says of a value can be.
-LogicalResult AutoAnnotatePass::checkPin(func::FuncOp func, const Twine &what,
-                                         Type type, DictionaryAttr attributes) {
-  if (!attributes || !attributes.contains(shardedAttrName))
-    return success();
-  if (attributes.contains(replicatedAttrName))
-    return func.emitOpError()
-           << what << " has '" << replicatedAttrName << "' and '"
-           << shardedAttrName << "', expected one of them";
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  SmallVector<int64_t> dims;
-  if (auto dim = attributes.getAs<IntegerAttr>(shardedAttrName))
-    dims.push_back(dim.getInt());
-  else if (auto each = attributes.getAs<DenseI64ArrayAttr>(shardedAttrName))
-    dims.append(each.asArrayRef().begin(), each.asArrayRef().end());
-  size_t axes = mesh.axes().size();
-  if (!tensor || dims.size() != axes || llvm::any_of(dims, [&](int64_t dim) {
-        return dim < (axes == 1 ? 0 : -1) || dim >= tensor.getRank();
-      })) {
-    InFlightDiagnostic error =
-        func.emitOpError() << what << ": '" << shardedAttrName << "' is "
-                           << attributes.get(shardedAttrName) << ", expected ";
-    return axes == 1 ? error << "a dim of " << type
-                     : error << "array<i64: …> with a dim of " << type
-                             << ", or -1, for each of " << axes << " axes";
-  }
-  Layout layout = *pinOf(attributes);
-  for (auto [dim, size] : llvm::enumerate(tensor.getShape()))
-    if (int64_t blocks = mesh.blocks(layout, int(dim)); size % blocks)
-      return func.emitOpError()
-             << what << ": '" << shardedAttrName << "' is " << dim
-             << ", whose size " << size << " is not divided by " << blocks
-             << " devices";
-  return success();
-}
-
-LogicalResult AutoAnnotatePass::checkPins(func::FuncOp func) {
-  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
-    if (failed(checkPin(func, "argument " + Twine(i), type,
-                        func.getArgAttrDict(i))))
-      return failure();
-  for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
-    if (failed(checkPin(func, "result " + Twine(i), type,
-                        func.getResultAttrDict(i))))
-      return failure();
-  return success();
-}
-
-/// Ops on tensors whose sizes are known, in one block, not yet annotated.
-LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
-  if (!llvm::hasSingleElement(func.getBody()))
-    return func.emitOpError("has several blocks, expected one");
-  for (Type type : func.getArgumentTypes())
-    if (!isKnown(type))
-      return func.emitOpError("takes ")
-             << type << ", expected static sizes of numbers";
-  for (Operation &op : func.getBody().front()) {
+/// Ops on tensors whose sizes are known, not yet annotated; also those of
+/// loops.
+static LogicalResult checkBlock(Block &block) {
+  for (Operation &op : block) {
     if (isa<shard::ShardOp>(op) || op.hasAttr(sdyAttrName))
       return op.emitOpError(
           "is an annotation already, expected a function without");
@@ -141,8 +89,23 @@ LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
       if (!isKnown(type))
         return op.emitOpError("makes ")
                << type << ", expected static sizes of numbers";
+    if (isLoop(&op))
+      for (Region &region : op.getRegions())
+        for (Block &body : region)
+          if (failed(checkBlock(body)))
+            return failure();
   }
   return success();
+}
+
+LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
+  if (!llvm::hasSingleElement(func.getBody()))
+    return func.emitOpError("has several blocks, expected one");
+  for (Type type : func.getArgumentTypes())
+    if (!isKnown(type))
+      return func.emitOpError("takes ")
+             << type << ", expected static sizes of numbers";
+  return checkBlock(func.getBody().front());
 }
 
 /// Solves an instance. `shared` gets the layers that share their strategies.
@@ -172,7 +135,9 @@ solve::SolverResult AutoAnnotatePass::choose(const FactorGraph &graph,
 LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
                                          const cost::TimeModel &time,
                                          double bytes, FlatSymbolRefAttr grid) {
-  if (failed(checkFunction(func)) || failed(checkPins(func)))
+  if (failed(checkFunction(func)) ||
+      (!pins.empty() && failed(applyPins(func, mesh, pins))) ||
+      failed(checkPins(func, mesh)))
     return failure();
   FailureOr<FactorMap> factors = readFactors(func.getBody().front());
   if (failed(factors))
@@ -232,6 +197,28 @@ LogicalResult AutoAnnotatePass::checkOptions() {
   return success();
 }
 
+/// Times of a roofline, of measured kernels, or of these where the machine has
+/// constants.
+static ErrorOr<std::shared_ptr<const cost::TimeModel>>
+timeOf(const Machine &machine, const std::string &simulator) {
+  enum class Source : uint8_t { Roofline, Calibrated, Auto };
+  auto source = parseChoice<Source>("simulator", simulator,
+                                    {{"roofline", Source::Roofline},
+                                     {"calibrated", Source::Calibrated},
+                                     {"auto", Source::Auto}});
+  if (!source)
+    return source.error();
+  if (*source != Source::Roofline) {
+    auto measured = cost::Calibrated::create(machine);
+    if (measured)
+      return std::shared_ptr<const cost::TimeModel>(*measured);
+    if (*source == Source::Calibrated)
+      return measured.error();
+  }
+  return std::shared_ptr<const cost::TimeModel>(
+      std::make_shared<cost::Roofline>(machine));
+}
+
 LogicalResult AutoAnnotatePass::run() {
   ModuleOp module = getOperation();
   if (failed(checkOptions()) || failed(inlineCalls(module)))
@@ -248,7 +235,10 @@ LogicalResult AutoAnnotatePass::run() {
       return emitError(module.getLoc(), "'")
              << file->getArgStr() << "' is of one function, and the module has "
              << functions.size();
-  cost::Roofline time(*loaded);
+  ErrorOr<std::shared_ptr<const cost::TimeModel>> time =
+      timeOf(*loaded, simulator);
+  if (!time)
+    return emitError(module.getLoc(), time.error().message);
   double bytes = memoryGb > 0 ? memoryGb * 1e9 : loaded->memoryCapacity;
   FlatSymbolRefAttr grid;
   if (module
@@ -261,7 +251,7 @@ LogicalResult AutoAnnotatePass::run() {
   else
     grid = writeShardGrid(module, mesh);
   for (func::FuncOp func : functions)
-    if (failed(annotate(func, time, bytes, grid)))
+    if (failed(annotate(func, **time, bytes, grid)))
       return failure();
   return success();
 }

@@ -23,12 +23,7 @@ FactorGraph::FactorGraph(func::FuncOp func, const FactorMap &factors,
   for (BlockArgument argument : func.getArguments())
     if (isa<RankedTensorType>(argument.getType()))
       addArgument(func, argument);
-  for (Operation &op : func.getBody().front()) {
-    if (op.hasTrait<OpTrait::ReturnLike>())
-      addReturn(func, op);
-    else if (auto found = factors.find(&op); found != factors.end())
-      addOp(op, found->second);
-  }
+  addBlock(func, func.getBody().front(), 1);
   for (size_t i = 0; i < all.size(); ++i)
     for (auto [slot, operand] : llvm::enumerate(all[i].reads)) {
       std::vector<Reader> &readers = readersOf[operand->get()];
@@ -38,7 +33,7 @@ FactorGraph::FactorGraph(func::FuncOp func, const FactorMap &factors,
     }
 }
 
-double FactorGraph::bytesOf(Value value, const Layout &layout) const {
+double FactorGraph::bytesOf(Value value, const AxisDims &layout) const {
   RankedTensorType type = typeOf(value);
   return double(type.getNumElements()) * type.getElementTypeBitWidth() / 8 /
          double(mesh.blocks(layout));
@@ -56,10 +51,10 @@ Resharding &FactorGraph::reshardingOf(Value value) {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-std::optional<Layout> graphs::pinOf(DictionaryAttr attributes) {
+std::optional<AxisDims> graphs::pinOf(DictionaryAttr attributes) {
   if (!attributes)
     return std::nullopt;
-  Layout layout = replicated;
+  AxisDims layout = replicated;
   if (attributes.contains(replicatedAttrName))
     return layout;
   if (auto dim = attributes.getAs<IntegerAttr>(shardedAttrName)) {
@@ -82,7 +77,7 @@ void FactorGraph::addArgument(func::FuncOp func, BlockArgument argument) {
     node.strategies.push_back({0, {}, {}, {*pin}, {}});
     return all.push_back(std::move(node));
   }
-  for (const Layout &layout : mesh.layoutsOf(typeOf(argument).getShape())) {
+  for (const AxisDims &layout : mesh.layoutsOf(typeOf(argument).getShape())) {
     // Of two equally fast shardings the one that holds less.
     double seconds = 0;
     for (size_t axis = 0; axis < mesh.axes().size(); ++axis)
@@ -90,6 +85,58 @@ void FactorGraph::addArgument(func::FuncOp func, BlockArgument argument) {
     node.strategies.push_back({seconds, {}, {}, {layout}, {}});
   }
   all.push_back(std::move(node));
+}
+
+void FactorGraph::addBlock(func::FuncOp func, Block &block, int64_t times) {
+  timesOfBlocks[&block] = times;
+  for (Operation &op : block) {
+    auto found = factors.find(&op);
+    if (op.hasTrait<OpTrait::ReturnLike>())
+      addReturn(func, op);
+    else if (found != factors.end() && found->second.trips > 0)
+      addLoop(func, op, found->second.trips);
+    else if (found != factors.end())
+      addOp(op, found->second);
+  }
+}
+
+/// Each value that a loop carries is a node, which has the same layout before
+/// every trip.
+void FactorGraph::addLoop(func::FuncOp func, Operation &op, int64_t trips) {
+  Block &body = op.getRegions().back().front();
+  int64_t outer = timesOfBlocks.at(op.getBlock());
+  LoopRange range;
+  range.begin = all.size();
+  for (auto [argument, result] :
+       llvm::zip_equal(body.getArguments(), op.getResults())) {
+    makers[argument] = makers[result] = all.size();
+    GraphNode &node = all.emplace_back();
+    node.op = &op;
+    node.isCarried = true;
+    node.times = outer;
+    node.makes = {argument, result};
+  }
+  addBlock(func, body, outer * trips);
+  range.end = all.size();
+  loops.push_back(range);
+  for (auto [i, argument] : llvm::enumerate(body.getArguments())) {
+    GraphNode &node = all[range.begin + i];
+    OpOperand &yielded = body.getTerminator()->getOpOperand(unsigned(i));
+    for (OpOperand *operand : {&op.getOpOperand(unsigned(i)), &yielded})
+      if (hasLayout(operand->get()) && operand->get() != argument)
+        node.reads.push_back(operand);
+    for (const AxisDims &layout : mesh.layoutsOf(typeOf(argument).getShape()))
+      node.strategies.push_back(
+          {0,
+           {},
+           std::vector<AxisDims>(node.reads.size(), layout),
+           {layout, layout},
+           {}});
+  }
+}
+
+int64_t FactorGraph::timesOf(Value value) const {
+  return timesOfBlocks.at(value.getParentBlock());
 }
 
 void FactorGraph::findReads(GraphNode &node) const {
@@ -145,7 +192,48 @@ double FactorGraph::kernel(const GraphNode &node, const OpFactors &op,
   for (auto [axis, factor] : llvm::zip(mesh.axes(), strategy.factors))
     if (factor >= 0)
       kernel.flops /= double(axis.size);
+  if (op.work == Work::Kernel)
+    setProduct(kernel, node, op, strategy);
   return time.seconds(kernel);
+}
+
+/// Makes `kernel` a GEMM where the op is one: two operands, factors of both
+/// that are summed, others of both or of one.
+void FactorGraph::setProduct(cost::Kernel &kernel, const GraphNode &node,
+                             const OpFactors &op,
+                             const NodeStrategy &strategy) const {
+  if (node.reads.size() < 2 || node.makes.size() != 1)
+    return;
+  unsigned left = node.reads[0]->getOperandNumber(),
+           right = node.reads[1]->getOperandNumber();
+  double rows = 1, columns = 1, sums = 1, batches = 1;
+  bool isProduct = false;
+  for (auto [i, factor] : llvm::enumerate(op.factors)) {
+    auto size = double(factor.size);
+    for (auto [axis, chosen] : llvm::zip(mesh.axes(), strategy.factors))
+      size /= chosen == int(i) ? double(axis.size) : 1;
+    bool isLeft = factor.operands[left] >= 0,
+         isRight = factor.operands[right] >= 0;
+    if (!isLeft && !isRight)
+      return;
+    (factor.isReduced    ? sums
+     : isLeft && isRight ? batches
+     : isLeft            ? rows
+                         : columns) *= size;
+    isProduct |= factor.isReduced && isLeft && isRight;
+  }
+  if (!isProduct)
+    return;
+  kernel.kind =
+      batches > 1 ? cost::KernelKind::BatchedGemm : cost::KernelKind::Gemm;
+  kernel.rows = rows;
+  kernel.n = columns;
+  kernel.k = sums;
+  kernel.count = batches;
+  unsigned bits = typeOf(node.reads[1]->get()).getElementTypeBitWidth();
+  kernel.weights = bits == 32  ? cost::WeightType::F32
+                   : bits == 8 ? cost::WeightType::Fp8
+                               : cost::WeightType::Bf16;
 }
 
 /// The strategy whose axes shard the factors `chosen`; none where sizes do not
@@ -188,6 +276,7 @@ FactorGraph::strategy(const GraphNode &node, const OpFactors &op,
 void FactorGraph::addOp(Operation &op, const OpFactors &found) {
   GraphNode node;
   node.op = &op;
+  node.times = timesOfBlocks.at(op.getBlock());
   findReads(node);
   for (Value result : op.getResults())
     if (isa<RankedTensorType>(result.getType())) {
@@ -209,24 +298,56 @@ void FactorGraph::addOp(Operation &op, const OpFactors &found) {
   all.push_back(std::move(node));
 }
 
+/// The last node that reads what each node makes. What a loop reads of what is
+/// before it is read until its end.
+std::vector<size_t> FactorGraph::lastUses() const {
+  std::vector<size_t> last(all.size());
+  for (size_t i = 0; i < all.size(); ++i)
+    for (OpOperand *operand : all[i].reads) {
+      size_t maker = makers.at(operand->get());
+      last[maker] = std::max(last[maker], i);
+      for (const LoopRange &loop : loops)
+        if (i >= loop.begin && i < loop.end &&
+            (maker < loop.begin || all[i].isCarried))
+          last[maker] = std::max(last[maker], loop.end - 1);
+    }
+  for (const LoopRange &loop : loops)
+    for (size_t i = loop.begin; i < loop.end; ++i)
+      if (all[i].isCarried)
+        last[i] = std::max(last[i], loop.end - 1);
+  return last;
+}
+
+/// What is carried has one place, which is that of the first value where the
+/// body hands it on unchanged.
+double FactorGraph::heldBytes(const GraphNode &node,
+                              const NodeStrategy &strategy) const {
+  if (node.isCarried) {
+    auto argument = cast<BlockArgument>(node.makes[0]);
+    Operation *yield = argument.getOwner()->getTerminator();
+    return yield->getOperand(argument.getArgNumber()) == argument
+               ? 0
+               : bytesOf(argument, strategy.results[0]);
+  }
+  double held = 0;
+  for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
+    held += bytesOf(value, layout);
+  return held;
+}
+
 solve::Problem FactorGraph::problem(double bytes) {
   solve::Problem problem;
-  std::vector<int64_t> lastUse(all.size());
-  for (size_t i = 0; i < all.size(); ++i)
-    for (OpOperand *operand : all[i].reads)
-      lastUse[makers.lookup(operand->get())] = int64_t(i);
+  std::vector<size_t> last = lastUses();
   for (size_t i = 0; i < all.size(); ++i) {
     const GraphNode &node = all[i];
     bool stays = !node.op; // a caller's
     problem.intervals.push_back(
         {stays ? 0 : int64_t(i),
-         stays ? int64_t(all.size()) : std::max(lastUse[i], int64_t(i)) + 1});
+         stays ? int64_t(all.size()) : int64_t(std::max(last[i], i)) + 1});
     for (const NodeStrategy &strategy : node.strategies) {
-      problem.costs.values.push_back(picoseconds(strategy.seconds));
-      double held = 0;
-      for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
-        held += bytesOf(value, layout);
-      problem.usages.values.push_back(std::llround(held));
+      problem.costs.values.push_back(
+          picoseconds(strategy.seconds * double(node.times)));
+      problem.usages.values.push_back(std::llround(heldBytes(node, strategy)));
     }
     problem.costs.endRow();
     problem.usages.endRow();

@@ -33,14 +33,18 @@ inline int64_t picoseconds(double seconds) {
 struct NodeStrategy {
   double seconds = 0; ///< of the kernel and of the all-reduces
   std::array<double, mostAxes> reduceSeconds = {}; ///< along each axis
-  std::vector<Layout> operands; ///< in the order of `GraphNode::reads`
-  std::vector<Layout> results;  ///< of tensors
+  std::vector<AxisDims> operands; ///< in the order of `GraphNode::reads`
+  std::vector<AxisDims> results;  ///< of tensors
   /// The factor that each axis shards; -1: none.
   std::array<int, mostAxes> factors = {-1, -1, -1};
 };
 
 struct GraphNode {
   mlir::Operation *op = nullptr; ///< null: an argument
+  /// A value that the loop `op` carries: it makes the body's argument and the
+  /// result, and reads the first value and what the body yields.
+  bool isCarried = false;
+  int64_t times = 1; ///< that the node runs
   std::vector<mlir::OpOperand *> reads;
   std::vector<mlir::Value> makes;
   std::vector<NodeStrategy> strategies;
@@ -51,12 +55,17 @@ struct GraphNode {
 inline constexpr llvm::StringLiteral replicatedAttrName = "shardopt.replicated";
 inline constexpr llvm::StringLiteral shardedAttrName = "shardopt.sharded";
 /// The layout that they say, if any.
-std::optional<Layout> pinOf(mlir::DictionaryAttr attributes);
+std::optional<AxisDims> pinOf(mlir::DictionaryAttr attributes);
 
 /// A node of the instance that says in which layouts a value exists.
 struct ValueCopies {
   size_t maker, slot; ///< in `GraphNode::makes`
-  std::vector<Layout> layouts;
+  std::vector<AxisDims> layouts;
+};
+
+/// Nodes of a loop: those that it carries, and its body.
+struct LoopRange {
+  size_t begin = 0, end = 0;
 };
 
 /// A function over a mesh.
@@ -70,6 +79,8 @@ public:
   const std::vector<GraphNode> &nodes() const { return all; }
   /// The nodes of the instance behind ours, once it was made.
   const std::vector<ValueCopies> &copies() const { return allCopies; }
+  /// How often a value is made.
+  int64_t timesOf(mlir::Value value) const;
   /// The node that makes a value.
   size_t makerOf(mlir::Value value) const { return makers.at(value); }
   /// The instance; `bytes` is the memory of a device. Its first nodes are ours.
@@ -87,6 +98,8 @@ private:
   struct Edge;
 
   void addArgument(mlir::func::FuncOp func, mlir::BlockArgument argument);
+  void addBlock(mlir::func::FuncOp func, mlir::Block &block, int64_t times);
+  void addLoop(mlir::func::FuncOp func, mlir::Operation &op, int64_t trips);
   void addOp(mlir::Operation &op, const OpFactors &factors);
   void addReturn(mlir::func::FuncOp func, mlir::Operation &op);
   void findReads(GraphNode &node) const;
@@ -95,9 +108,13 @@ private:
                                        std::array<int, mostAxes> chosen) const;
   double kernel(const GraphNode &node, const OpFactors &factors,
                 const NodeStrategy &strategy) const;
+  void setProduct(cost::Kernel &kernel, const GraphNode &node,
+                  const OpFactors &factors, const NodeStrategy &strategy) const;
   bool isInMemory(mlir::Value value) const;
-  double bytesOf(mlir::Value value, const Layout &layout) const;
+  double bytesOf(mlir::Value value, const AxisDims &layout) const;
 
+  std::vector<size_t> lastUses() const;
+  double heldBytes(const GraphNode &node, const NodeStrategy &strategy) const;
   void addEdges(solve::Problem &problem, mlir::Value value);
   void addEdge(solve::Problem &problem, const Edge &edge);
   void addCopies(solve::Problem &problem, const Edge &edge);
@@ -109,6 +126,8 @@ private:
   llvm::DenseMap<mlir::Type, std::unique_ptr<Resharding>> reshardings;
   std::vector<GraphNode> all;
   std::vector<ValueCopies> allCopies;
+  std::vector<LoopRange> loops;
+  llvm::DenseMap<mlir::Block *, int64_t> timesOfBlocks;
   llvm::DenseMap<mlir::Value, size_t> makers; ///< node of each value
   llvm::DenseMap<mlir::Value, std::vector<Reader>> readersOf;
 };

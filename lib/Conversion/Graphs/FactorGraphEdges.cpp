@@ -58,15 +58,16 @@ void FactorGraph::addEdge(solve::Problem &problem, const Edge &edge) {
   }
   problem.edgeNodes.endRow();
   Resharding &resharding = reshardingOf(edge.value);
+  auto times = double(timesOf(edge.value));
   forEachChoice(shape, [&](ArrayRef<size_t> at) {
-    std::set<Layout> wanted;
+    std::set<AxisDims> wanted;
     for (auto [i, reader] : llvm::enumerate(edge.readers))
       for (size_t slot : reader.slots)
         wanted.insert(all[reader.node].strategies[at[i + 1]].operands[slot]);
     double seconds = 0;
-    for (const Layout &to : wanted)
+    for (const AxisDims &to : wanted)
       seconds += resharding.seconds(made[at[0]].results[edge.slot], to);
-    problem.edgeCosts.values.push_back(picoseconds(seconds));
+    problem.edgeCosts.values.push_back(picoseconds(seconds * times));
   });
   problem.edgeCosts.endRow();
 }
@@ -87,12 +88,12 @@ static std::vector<std::vector<size_t>> setsOf(size_t count) {
 }
 
 void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge) {
-  std::set<Layout> distinct;
+  std::set<AxisDims> distinct;
   for (const Reader &reader : edge.readers)
     for (const NodeStrategy &strategy : all[reader.node].strategies)
       for (size_t slot : reader.slots)
         distinct.insert(strategy.operands[slot]);
-  std::vector<Layout> wanted(distinct.begin(), distinct.end());
+  std::vector<AxisDims> wanted(distinct.begin(), distinct.end());
   auto sets = setsOf(wanted.size());
   auto copies = int32_t(problem.numNodes());
   allCopies.push_back({edge.maker, edge.slot, wanted});
@@ -109,7 +110,8 @@ void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge) {
       double seconds = 0;
       for (size_t i : set)
         seconds += resharding.seconds(made.results[edge.slot], wanted[i]);
-      problem.edgeCosts.values.push_back(picoseconds(seconds));
+      problem.edgeCosts.values.push_back(
+          picoseconds(seconds * double(timesOf(edge.value))));
     }
   problem.edgeCosts.endRow();
   for (const Reader &reader : edge.readers) {

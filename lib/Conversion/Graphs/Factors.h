@@ -45,6 +45,8 @@ struct OpFactors {
   /// Of the first operand, and of a result like it, it touches only as much as
   /// the other values are large.
   bool inPlace = false;
+  /// Of a loop: how often its body runs. Its ops are in the map, too.
+  int64_t trips = 0;
   /// Why the op is replicated although it may have factors; empty: it is not.
   std::string replicated;
 };
@@ -57,8 +59,8 @@ bool isForeign(mlir::Operation *op);
 
 /// Ops with results that have a layout.
 using FactorMap = llvm::DenseMap<mlir::Operation *, OpFactors>;
-/// Reads the ops of a block, or says what is wrong with one. Constants, and
-/// what is computed from constants alone, are left out.
+/// Reads the ops of a block and of the loops in it, or says what is wrong with
+/// one. Constants, and what is computed from constants alone, are left out.
 llvm::FailureOr<FactorMap> readFactors(mlir::Block &block);
 
 } // namespace shardopt::graphs

@@ -65,6 +65,11 @@ double elementsOf(llvm::ArrayRef<int64_t> shape);
 /// not known.
 mlir::FailureOr<OpFactors> stablehloFactors(mlir::Operation *op);
 
+bool isLoop(mlir::Operation *op);
+/// The trips of a loop, whose body has one block. Says what is wrong where they
+/// are not known.
+mlir::FailureOr<OpFactors> loopFactors(mlir::Operation *op);
+
 /// The factors that the attribute `sdy.sharding_rule` declares.
 mlir::FailureOr<OpFactors> declaredFactors(mlir::Operation *op);
 bool declaresFactors(mlir::Operation *op);

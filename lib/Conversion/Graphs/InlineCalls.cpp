@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InlineCalls.h"
+#include "ForeignOp.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -32,21 +33,27 @@ static FailureOr<Block *> bodyOf(func::CallOp call, SymbolTable &symbols) {
   return &callee.getBody().front();
 }
 
-/// The same for one function of one block.
-static LogicalResult inlineInto(func::FuncOp func, SymbolTable &symbols) {
-  Block &block = func.getBody().front();
-  size_t count = 0;
+/// Inlines the calls of a block, and of the bodies of its loops; `count` is how
+/// many ops were inlined so far.
+static LogicalResult inlineInto(Block &block, SymbolTable &symbols,
+                                size_t &count) {
   // What was inlined is visited again: it may have calls.
   for (auto at = block.begin(); at != block.end();) {
     auto call = dyn_cast<func::CallOp>(*at);
     if (!call) {
+      if (isLoop(&*at))
+        for (Region &region : at->getRegions())
+          for (Block &body : region)
+            if (failed(inlineInto(body, symbols, count)))
+              return failure();
       ++at;
       continue;
     }
     FailureOr<Block *> body = bodyOf(call, symbols);
     if (failed(body))
       return failure();
-    if (*body == &block || (count += (*body)->getOperations().size()) > mostOps)
+    bool isAround = (*body)->findAncestorOpInBlock(*call);
+    if (isAround || (count += (*body)->getOperations().size()) > mostOps)
       return call.emitOpError("runs '")
              << call.getCallee() << "' more than " << mostOps
              << " times in all, expected calls that end";
@@ -75,10 +82,12 @@ LogicalResult graphs::inlineCalls(ModuleOp module) {
     if (Operation *callee = symbols.lookup(call.getCallee()))
       called.insert(callee);
   });
-  for (auto func : module.getOps<func::FuncOp>())
+  for (auto func : module.getOps<func::FuncOp>()) {
+    size_t count = 0;
     if (!func.isPrivate() && llvm::hasSingleElement(func.getBody()) &&
-        failed(inlineInto(func, symbols)))
+        failed(inlineInto(func.getBody().front(), symbols, count)))
       return failure();
+  }
   for (Operation *callee : called)
     if (cast<func::FuncOp>(callee).isPrivate())
       symbols.erase(callee);

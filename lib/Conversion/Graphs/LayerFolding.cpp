@@ -47,6 +47,9 @@ public:
 
 private:
   static llvm::hash_code hashOf(const GraphNode &node);
+  bool isOp(size_t node) const {
+    return graph.nodes()[node].op && !graph.nodes()[node].isCarried;
+  }
   bool areAlike(size_t one, size_t other) const;
   bool readsAlike(size_t node, const Run &run) const;
   std::vector<size_t> periods() const;
@@ -77,7 +80,7 @@ llvm::hash_code LayerFinder::hashOf(const GraphNode &node) {
 /// Whether a strategy of one node is one of the other.
 bool LayerFinder::areAlike(size_t one, size_t other) const {
   const GraphNode &a = graph.nodes()[one], &b = graph.nodes()[other];
-  return hashes[one] == hashes[other] && !a.op == !b.op &&
+  return hashes[one] == hashes[other] && !a.op == !b.op && a.times == b.times &&
          a.strategies.size() == b.strategies.size() &&
          llvm::all_of(
              llvm::zip_equal(a.strategies, b.strategies), [](auto pair) {
@@ -105,7 +108,7 @@ std::vector<size_t> LayerFinder::periods() const {
   std::map<size_t, size_t> counts;
   llvm::DenseMap<size_t, size_t> last;
   for (size_t i = 0; i < hashes.size(); ++i) {
-    if (!graph.nodes()[i].op)
+    if (!isOp(i))
       continue;
     auto [place, isNew] = last.try_emplace(size_t(hashes[i]), i);
     if (!isNew && i - place->second >= shortestLayer)
@@ -127,8 +130,7 @@ Run LayerFinder::find() const {
   for (size_t period : periods()) {
     Run run{period, 0, 0};
     for (size_t i = 0; i + period < hashes.size(); ++i) {
-      if (graph.nodes()[i].op && areAlike(i, i + period) &&
-          readsAlike(i, run)) {
+      if (isOp(i) && areAlike(i, i + period) && readsAlike(i, run)) {
         run.end = i + 1;
         if (run.end - run.begin > best.end - best.begin)
           best = run;
@@ -157,7 +159,7 @@ void LayerFinder::join(const Run &run, llvm::IntEqClasses &classes) const {
 /// Joins nodes of copies of values whose makers are joined, where they list the
 /// same layouts.
 static void joinCopies(const FactorGraph &graph, llvm::IntEqClasses &classes) {
-  std::map<std::tuple<unsigned, size_t, std::vector<Layout>>, unsigned> known;
+  std::map<std::tuple<unsigned, size_t, std::vector<AxisDims>>, unsigned> known;
   for (auto [i, copies] : llvm::enumerate(graph.copies())) {
     auto node = unsigned(graph.nodes().size() + i);
     auto [place, isNew] =

@@ -8,6 +8,7 @@
 #include "Factors.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace shardopt;
@@ -34,7 +35,10 @@ OpFactors graphs::linalgFactors(Operation *op) {
   OpFactors found;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp) {
-    found.replicated = "it is no op of linalg";
+    bool isReshape = isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op);
+    found.work = isReshape ? Work::View : Work::Kernel;
+    found.replicated =
+        isReshape ? "upstream partitions no reshape" : "it is no op of linalg";
     return found;
   }
   SmallVector<int64_t> loops = linalgOp.getStaticLoopRanges();

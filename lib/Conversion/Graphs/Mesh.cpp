@@ -63,7 +63,7 @@ ErrorOr<Mesh> Mesh::parse(const std::string &text) {
 
 int64_t Mesh::devices() const { return all.front().stride * all.front().size; }
 
-int64_t Mesh::blocks(const Layout &layout, int dim) const {
+int64_t Mesh::blocks(const AxisDims &layout, int dim) const {
   int64_t count = 1;
   for (auto [i, axis] : llvm::enumerate(all))
     if (layout[i] == dim)
@@ -71,7 +71,7 @@ int64_t Mesh::blocks(const Layout &layout, int dim) const {
   return count;
 }
 
-int64_t Mesh::blocks(const Layout &layout) const {
+int64_t Mesh::blocks(const AxisDims &layout) const {
   int64_t count = 1;
   for (auto [i, axis] : llvm::enumerate(all))
     if (layout[i] >= 0)
@@ -79,18 +79,19 @@ int64_t Mesh::blocks(const Layout &layout) const {
   return count;
 }
 
-bool Mesh::divides(const Layout &layout, llvm::ArrayRef<int64_t> shape) const {
+bool Mesh::divides(const AxisDims &layout,
+                   llvm::ArrayRef<int64_t> shape) const {
   return llvm::all_of(llvm::enumerate(shape), [&](auto dim) {
     return dim.value() % blocks(layout, int(dim.index())) == 0;
   });
 }
 
-std::vector<Layout> Mesh::layoutsOf(llvm::ArrayRef<int64_t> shape) const {
-  std::vector<Layout> found = {replicated};
+std::vector<AxisDims> Mesh::layoutsOf(llvm::ArrayRef<int64_t> shape) const {
+  std::vector<AxisDims> found = {replicated};
   for (size_t axis = 0; axis < all.size(); ++axis)
     for (size_t i = 0, end = found.size(); i < end; ++i)
       for (size_t dim = 0; dim < shape.size(); ++dim) {
-        Layout layout = found[i];
+        AxisDims layout = found[i];
         layout[axis] = int8_t(dim);
         if (divides(layout, shape))
           found.push_back(layout);

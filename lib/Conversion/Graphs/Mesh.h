@@ -24,8 +24,8 @@ inline constexpr size_t mostAxes = 3;
 /// The dim of a value that each axis of a mesh shards; -1: none. Several axes
 /// on one dim cut it in the order of the mesh, the first one into the largest
 /// blocks.
-using Layout = std::array<int8_t, mostAxes>;
-inline constexpr Layout replicated = {-1, -1, -1};
+using AxisDims = std::array<int8_t, mostAxes>;
+inline constexpr AxisDims replicated = {-1, -1, -1};
 
 struct MeshAxis {
   std::string name;
@@ -42,12 +42,12 @@ public:
   const std::vector<MeshAxis> &axes() const { return all; }
   int64_t devices() const;
   /// Blocks that a value in `layout` has: along `dim`, and in all.
-  int64_t blocks(const Layout &layout, int dim) const;
-  int64_t blocks(const Layout &layout) const;
+  int64_t blocks(const AxisDims &layout, int dim) const;
+  int64_t blocks(const AxisDims &layout) const;
   /// Whether each dim of `shape` is a multiple of its blocks.
-  bool divides(const Layout &layout, llvm::ArrayRef<int64_t> shape) const;
+  bool divides(const AxisDims &layout, llvm::ArrayRef<int64_t> shape) const;
   /// Every layout of a tensor of this shape, the replicated one first.
-  std::vector<Layout> layoutsOf(llvm::ArrayRef<int64_t> shape) const;
+  std::vector<AxisDims> layoutsOf(llvm::ArrayRef<int64_t> shape) const;
 
 private:
   std::vector<MeshAxis> all;

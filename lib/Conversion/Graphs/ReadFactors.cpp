@@ -16,9 +16,17 @@ using namespace shardopt::graphs;
 
 bool graphs::isForeign(Operation *op) { return !op->isRegistered(); }
 
+static bool isScalar(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() == 0;
+}
+
 /// Whether each device makes the results by itself: constants, zeros, or what
-/// is computed from such values alone.
+/// is computed from such values or from scalars alone.
 static bool isFree(Operation *op, const FactorMap &found) {
+  if (isForeign(op) && llvm::all_of(op->getOperandTypes(), isScalar) &&
+      llvm::all_of(op->getResultTypes(), isScalar))
+    return true;
   if (isa<tensor::EmptyOp, linalg::FillOp>(op) ||
       op->hasTrait<OpTrait::ConstantLike>())
     return true;
@@ -33,20 +41,31 @@ static bool isFree(Operation *op, const FactorMap &found) {
 static FailureOr<OpFactors> factorsOf(Operation *op) {
   if (declaresFactors(op))
     return declaredFactors(op);
+  if (isLoop(op))
+    return loopFactors(op);
   return isForeign(op) ? stablehloFactors(op) : linalgFactors(op);
 }
 
-FailureOr<FactorMap> graphs::readFactors(Block &block) {
-  FactorMap found;
+static LogicalResult readBlock(Block &block, FactorMap &found) {
   for (Operation &op : block.without_terminator()) {
-    if (isFree(&op, found) || llvm::none_of(op.getResultTypes(), [](Type type) {
-          return isa<RankedTensorType>(type);
-        }))
+    if ((!isLoop(&op) && isFree(&op, found)) ||
+        llvm::none_of(op.getResultTypes(),
+                      [](Type type) { return isa<RankedTensorType>(type); }))
       continue;
     FailureOr<OpFactors> factors = factorsOf(&op);
     if (failed(factors))
       return failure();
+    bool isBody = factors->trips > 0;
     found[&op] = std::move(*factors);
+    if (isBody && failed(readBlock(op.getRegions().back().front(), found)))
+      return failure();
   }
+  return success();
+}
+
+FailureOr<FactorMap> graphs::readFactors(Block &block) {
+  FactorMap found;
+  if (failed(readBlock(block, found)))
+    return failure();
   return found;
 }

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report.h"
+#include "Baselines.h"
+#include "Pins.h"
 #include "shardopt/Support/Json.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -26,13 +28,6 @@ template <typename T> static std::string printed(T value) {
   return text;
 }
 
-/// The name that a location has, as JAX gives it to arguments; else none.
-static std::string nameOf(Location location) {
-  if (auto name = dyn_cast<NameLoc>(location))
-    return name.getName().str();
-  return {};
-}
-
 namespace {
 
 class Reporter {
@@ -41,10 +36,14 @@ public:
            json::Writer &json)
       : graph(graph), factors(factors), mesh(mesh), json(json) {}
 
+  void remember(const GraphNode &node, const NodeStrategy &strategy) {
+    for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
+      made[value] = layout;
+  }
   void write(const GraphNode &node, const NodeStrategy &strategy);
 
 private:
-  void writeLayout(Value value, const Layout &layout);
+  void writeLayout(Value value, const AxisDims &layout);
   void writeFactors(const GraphNode &node);
   void writeCollectives(const GraphNode &node, const NodeStrategy &strategy);
 
@@ -52,14 +51,14 @@ private:
   const FactorMap &factors;
   const Mesh &mesh;
   json::Writer &json;
-  llvm::DenseMap<Value, Layout> made;
-  std::set<std::pair<void *, Layout>> copies; ///< those that were charged
+  llvm::DenseMap<Value, AxisDims> made;
+  std::set<std::pair<void *, AxisDims>> copies; ///< those that were charged
 };
 
 } // namespace
 
 /// The axes of each dim.
-void Reporter::writeLayout(Value value, const Layout &layout) {
+void Reporter::writeLayout(Value value, const AxisDims &layout) {
   json.beginArray();
   for (int64_t dim :
        llvm::seq(cast<RankedTensorType>(value.getType()).getRank())) {
@@ -98,14 +97,15 @@ void Reporter::writeCollectives(const GraphNode &node,
     if (strategy.reduceSeconds[i] > 0)
       json.beginObject()
           .member("axis", axis.name)
-          .member("us", strategy.reduceSeconds[i] * microseconds)
+          .member("us",
+                  strategy.reduceSeconds[i] * double(node.times) * microseconds)
           .endObject();
   json.endArray();
   json.key("reshards").beginArray();
   for (auto [operand, layout] :
        llvm::zip_equal(node.reads, strategy.operands)) {
     Value value = operand->get();
-    Layout from = made.at(value);
+    AxisDims from = made.at(value);
     if (from == layout ||
         !copies.insert({value.getAsOpaquePointer(), layout}).second)
       continue;
@@ -114,8 +114,8 @@ void Reporter::writeCollectives(const GraphNode &node,
     writeLayout(value, from);
     json.key("to");
     writeLayout(value, layout);
-    json.member("us",
-                graph.reshardingOf(value).seconds(from, layout) * microseconds);
+    json.member("us", graph.reshardingOf(value).seconds(from, layout) *
+                          double(graph.timesOf(value)) * microseconds);
     json.endObject();
   }
   json.endArray();
@@ -133,17 +133,41 @@ void Reporter::write(const GraphNode &node, const NodeStrategy &strategy) {
     json.value(printed(value.getType()));
   json.endArray();
   json.key("shardings").beginArray();
-  for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results)) {
-    made[value] = layout;
+  for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
     writeLayout(value, layout);
-  }
   json.endArray();
   if (node.op) {
     writeFactors(node);
-    json.member("us", strategy.seconds * microseconds);
+    json.member("times", node.times);
+    json.member("us", strategy.seconds * double(node.times) * microseconds);
     writeCollectives(node, strategy);
   }
   json.endObject();
+}
+
+/// What was chosen, and what people write by hand.
+static void writePlans(FactorGraph &graph, const FactorMap &factors,
+                       const Mesh &mesh, const solve::Problem &instance,
+                       const solve::Solution &solution, json::Writer &json) {
+  std::vector<Baseline> plans = {{"chosen", {}}};
+  for (auto [node, choice] : llvm::zip(graph.nodes(), solution))
+    plans[0].choices.push_back(size_t(choice));
+  llvm::append_range(plans, baselinesOf(graph, factors, mesh));
+  json.key("plans").beginArray(json::Style::Block);
+  for (const Baseline &plan : plans) {
+    // What copies exist of a value takes no memory.
+    solve::Solution whole(plan.choices.begin(), plan.choices.end());
+    whole.resize(instance.numNodes());
+    PlanCost cost = costOf(graph, plan.choices);
+    json.beginObject(json::Style::Line)
+        .member("plan", plan.name)
+        .member("us", cost.seconds * microseconds)
+        .member("memory_bytes", double(solve::verify(instance, whole)->peak))
+        .member("all_reduces", cost.reductions)
+        .member("reshards", cost.reshards)
+        .endObject();
+  }
+  json.endArray();
 }
 
 std::string graphs::reportOf(FactorGraph &graph, const FactorMap &factors,
@@ -157,21 +181,18 @@ std::string graphs::reportOf(FactorGraph &graph, const FactorMap &factors,
   for (const MeshAxis &axis : mesh.axes())
     json.member(axis.name, axis.size);
   json.endObject();
-  // The first strategy of every node shards nothing.
-  auto alone = solve::verify(instance, solve::Solution(instance.numNodes(), 0));
-  auto verdict = solve::verify(instance, *result.solution);
   json.member("us", double(result.cost) / microseconds);
   json.key("bound_us");
   if (result.bound)
     json.value(double(*result.bound) / microseconds);
   else
     json.null();
-  json.member("proved", result.proved)
-      .member("layers", layers)
-      .member("replicated_us", double(alone->cost) / microseconds)
-      .member("memory_bytes", double(verdict->peak));
+  json.member("proved", result.proved).member("layers", layers);
+  writePlans(graph, factors, mesh, instance, *result.solution, json);
   json.key("nodes").beginArray(json::Style::Block);
   Reporter reporter(graph, factors, mesh, json);
+  for (auto [node, choice] : llvm::zip(graph.nodes(), *result.solution))
+    reporter.remember(node, node.strategies[size_t(choice)]);
   for (auto [node, choice] : llvm::zip(graph.nodes(), *result.solution))
     reporter.write(node, node.strategies[size_t(choice)]);
   json.endArray().endObject();

@@ -35,14 +35,14 @@ double graphs::collectiveSeconds(const cost::TimeModel &time, const Mesh &mesh,
 Resharding::Resharding(const cost::TimeModel &time, const Mesh &mesh,
                        llvm::ArrayRef<int64_t> shape, double bytes)
     : time(time), mesh(mesh), shape(shape), bytes(bytes) {
-  Layout last = replicated;
+  AxisDims last = replicated;
   for (size_t axis = 0; axis < mesh.axes().size(); ++axis)
     last[axis] = int8_t(int64_t(shape.size()) - 1);
   known.resize(numberOf(last) + 1);
 }
 
 /// Its digits are the dims of the axes.
-size_t Resharding::numberOf(const Layout &layout) const {
+size_t Resharding::numberOf(const AxisDims &layout) const {
   size_t number = 0;
   for (size_t axis = 0; axis < mesh.axes().size(); ++axis)
     number = number * (shape.size() + 1) + size_t(layout[axis] + 1);
@@ -51,7 +51,7 @@ size_t Resharding::numberOf(const Layout &layout) const {
 
 /// Whether no later axis shards the dim of `axis`, so that its blocks are the
 /// smallest.
-static bool isLast(const Layout &layout, size_t axis) {
+static bool isLast(const AxisDims &layout, size_t axis) {
   for (size_t later = axis + 1; later < mostAxes; ++later)
     if (layout[later] == layout[axis])
       return false;
@@ -59,8 +59,8 @@ static bool isLast(const Layout &layout, size_t axis) {
 }
 
 /// Dijkstra's algorithm over the layouts that the tensor may have.
-std::vector<double> Resharding::distancesFrom(const Layout &from) const {
-  using Entry = std::pair<double, Layout>;
+std::vector<double> Resharding::distancesFrom(const AxisDims &from) const {
+  using Entry = std::pair<double, AxisDims>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   std::vector<double> best(known.size(),
                            std::numeric_limits<double>::infinity());
@@ -73,7 +73,7 @@ std::vector<double> Resharding::distancesFrom(const Layout &from) const {
       continue;
     auto step = [&, spent = spent, at = at](size_t axis, int8_t dim,
                                             double seconds) {
-      Layout next = at;
+      AxisDims next = at;
       next[axis] = dim;
       if (dim >= 0 && (!isLast(next, axis) || !mesh.divides(next, shape)))
         return;
@@ -105,7 +105,7 @@ std::vector<double> Resharding::distancesFrom(const Layout &from) const {
   return best;
 }
 
-double Resharding::seconds(const Layout &from, const Layout &to) {
+double Resharding::seconds(const AxisDims &from, const AxisDims &to) {
   if (from == to)
     return 0;
   std::vector<double> &distances = known[numberOf(from)];

@@ -29,11 +29,11 @@ public:
   /// Seconds of the cheapest way between two layouts. A step slices along an
   /// axis, which is free, gathers along one, or exchanges one dim for another;
   /// of several axes on a dim the last one moves.
-  double seconds(const Layout &from, const Layout &to);
+  double seconds(const AxisDims &from, const AxisDims &to);
 
 private:
-  size_t numberOf(const Layout &layout) const;
-  std::vector<double> distancesFrom(const Layout &from) const;
+  size_t numberOf(const AxisDims &layout) const;
+  std::vector<double> distancesFrom(const AxisDims &from) const;
 
   const cost::TimeModel &time;
   const Mesh &mesh;

@@ -107,6 +107,18 @@ static void addTopK(ForeignOp &op) {
   op.found.arithmetic = elementsOf(op.operand(0));
 }
 
+/// Whether what is sliced out of `from` lies in one block of memory: all dims
+/// before the last one that shrinks have one index.
+static bool isOneBlock(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  bool isInside = false;
+  for (auto [before, now] : llvm::reverse(llvm::zip(from, to))) {
+    if (isInside && now != 1)
+      return false;
+    isInside |= before != now;
+  }
+  return true;
+}
+
 /// A slice: the dims that keep their size are all of what was there.
 static void addSlice(ForeignOp &op) {
   ArrayRef<int64_t> from = op.operand(0), to = op.result();
@@ -114,7 +126,8 @@ static void addSlice(ForeignOp &op) {
   for (auto [dim, sizes] : llvm::enumerate(llvm::zip(from, to)))
     if (std::get<0>(sizes) == std::get<1>(sizes))
       op.addAlike(int64_t(dim));
-  op.found.work = Work::Fused;
+  op.found.work = isOneBlock(from, to) ? Work::View : Work::Fused;
+  op.found.inPlace = true;
 }
 
 static void addPad(ForeignOp &op) {
@@ -514,13 +527,13 @@ static const llvm::StringMap<AddRule> &rules() {
 }
 
 FailureOr<OpFactors> graphs::stablehloFactors(Operation *op) {
-  static const llvm::StringSet<> controlFlow = {
-      "stablehlo.case", "stablehlo.if", "stablehlo.while"};
+  static const llvm::StringSet<> controlFlow = {"stablehlo.case",
+                                                "stablehlo.if"};
   StringRef name = op->getName().getStringRef();
   if (controlFlow.contains(name))
     return op->emitOpError(
-        "is control flow, expected one straight block: unroll the loop, or "
-        "import its body alone");
+        "is control flow, expected one straight block: import each branch "
+        "alone");
   auto rule = rules().find(name);
   if (rule == rules().end())
     return op->emitOpError("is not known, expected an op whose factors are, or "

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Shardings of arguments, results and ops. Where a reader wants another one
-// than was made, a constraint makes it.
+// than was made, a constraint makes it. A loop has none: passes that make its
+// invariants free variables would leave too many. Readers of what it carries
+// are constrained instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +16,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <map>
 
@@ -50,7 +53,7 @@ void graphs::writeSdyMesh(ModuleOp module, const Mesh &mesh) {
 }
 
 /// `<@mesh, [{"x"}, {}]>`
-static std::string spellSharding(const Layout &layout, int64_t rank,
+static std::string spellSharding(const AxisDims &layout, int64_t rank,
                                  const Mesh &mesh) {
   std::string text;
   for (int64_t dim = 0; dim < rank; ++dim) {
@@ -70,14 +73,16 @@ static int64_t rankOf(Value value) {
 void graphs::writeSdy(func::FuncOp func, const FactorGraph &graph,
                       const solve::Solution &solution, const Mesh &mesh) {
   MLIRContext *context = func.getContext();
-  auto one = [&](Value value, const Layout &layout) {
+  auto one = [&](Value value, const AxisDims &layout) {
     return sdyAttr(context,
                    "sharding" + spellSharding(layout, rankOf(value), mesh));
   };
-  std::map<std::pair<void *, Layout>, Value> constrained;
-  llvm::DenseMap<Value, Layout> made;
-  auto inLayout = [&](Value value, const Layout &layout) {
-    if (made.at(value) == layout)
+  std::map<std::pair<void *, AxisDims>, Value> constrained;
+  llvm::DenseMap<Value, AxisDims> made;
+  llvm::DenseSet<Value> carried;
+  auto inLayout = [&](Value value, const AxisDims &layout) {
+    if (made.at(value) == layout &&
+        (!carried.contains(value) || rankOf(value) == 0))
       return value;
     Value &found = constrained[{value.getAsOpaquePointer(), layout}];
     if (!found) {
@@ -91,6 +96,15 @@ void graphs::writeSdy(func::FuncOp func, const FactorGraph &graph,
     }
     return found;
   };
+  // What a loop carries reads what its body makes later.
+  for (auto [node, choice] : llvm::zip(graph.nodes(), solution))
+    for (auto [value, layout] :
+         llvm::zip_equal(node.makes, node.strategies[size_t(choice)].results)) {
+      made[value] = layout;
+      if (node.isCarried)
+        carried.insert(value);
+    }
+  llvm::MapVector<Operation *, std::string> results;
   for (auto [node, choice] : llvm::zip(graph.nodes(), solution)) {
     const NodeStrategy &strategy = node.strategies[size_t(choice)];
     for (auto [operand, layout] :
@@ -100,17 +114,17 @@ void graphs::writeSdy(func::FuncOp func, const FactorGraph &graph,
                            one(operand->get(), layout));
       operand->set(inLayout(operand->get(), layout));
     }
-    std::string each;
-    for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results)) {
-      made[value] = layout;
-      each += (each.empty() ? "" : ", ") +
-              spellSharding(layout, rankOf(value), mesh);
-      if (auto argument = dyn_cast<BlockArgument>(value))
-        func.setArgAttr(argument.getArgNumber(), sdyAttrName,
+    for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
+      if (isa<OpResult>(value) && !node.isCarried) {
+        std::string &each = results[node.op];
+        each += (each.empty() ? "" : ", ") +
+                spellSharding(layout, rankOf(value), mesh);
+      } else if (!node.op) {
+        func.setArgAttr(cast<BlockArgument>(value).getArgNumber(), sdyAttrName,
                         one(value, layout));
-    }
-    if (node.op && !each.empty())
-      node.op->setAttr(sdyAttrName,
-                       sdyAttr(context, "sharding_per_value<[" + each + "]>"));
+      }
   }
+  for (const auto &[op, each] : results)
+    op->setAttr(sdyAttrName,
+                sdyAttr(context, "sharding_per_value<[" + each + "]>"));
 }

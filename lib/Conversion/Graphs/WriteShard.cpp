@@ -28,7 +28,7 @@ void graphs::writeShard(const FactorGraph &graph,
                         const solve::Solution &solution, const Mesh &mesh,
                         FlatSymbolRefAttr grid) {
   auto annotated = [&](ImplicitLocOpBuilder &b, Value value,
-                       const Layout &layout, bool forUsers) {
+                       const AxisDims &layout, bool forUsers) {
     auto axesOf = [&](int64_t dim) {
       SmallVector<int16_t> axes;
       for (size_t axis = 0; axis < mesh.axes().size(); ++axis)

@@ -17,9 +17,42 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @below {{'stablehlo.while' op is control flow, expected one straight block: unroll the loop, or import its body alone}}
+  // expected-error @below {{'stablehlo.while' op expected a condition and a body of one block each, over the tensors that the loop carries}}
   %0 = "stablehlo.while"(%x) ({}, {}) : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
+}
+
+// -----
+
+// Until a value is small: nobody knows when.
+func.func @f(%x: tensor<f32>) -> tensor<f32> {
+  %small = "stablehlo.constant"() <{value = dense<1.0> : tensor<f32>}> : () -> tensor<f32>
+  // expected-error @below {{'stablehlo.while' op has no known number of trips, expected a counter from a constant below a constant, in constant steps, of 1 to 1048576 trips: unroll the loop, or import its body alone}}
+  %0 = "stablehlo.while"(%x) ({
+  ^bb0(%a: tensor<f32>):
+    %c = "stablehlo.compare"(%a, %small) <{comparison_direction = #stablehlo<comparison_direction GT>}> : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    "stablehlo.return"(%c) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<f32>):
+    %b = "stablehlo.sqrt"(%a) : (tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%b) : (tensor<f32>) -> ()
+  }) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{'stablehlo.if' op is control flow, expected one straight block: import each branch alone}}
+  %0 = "stablehlo.if"(%x) ({}, {}) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// expected-error @below {{argument 0 becomes result 0 in place ('tf.aliasing_output'), expected one pin for both: arg0 and result0}}
+func.func @f(%x: tensor<8xf32> {tf.aliasing_output = 0 : i32}) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
 }
 
 // -----

@@ -30,7 +30,7 @@ def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
     `shardopt.replicated` pins an argument, and `shardopt.sharded` an argument or a result: the
     number of a dim, or for several axes `array<i64: 0, -1>`, a dim or -1 for each axis.
 
-    A strategy costs the time of its kernel on one device (roofline) and
+    A strategy costs the time of its kernel on one device (`simulator`) and
     of its all-reduces. A value costs the reshards to all layouts in which it is read, by the cheapest
     sequence of all-gathers and all-to-alls along one axis; a slice is free.
 
@@ -74,10 +74,14 @@ def AutoAnnotatePass : Pass<"shard-auto-annotate", "::mlir::ModuleOp"> {
   let options = [
     Option<"machine", "machine", "std::string", [{"h100_sxm"}],
       "Name of a machine, or path of a JSON file">,
+    Option<"simulator", "simulator", "std::string", [{"roofline"}],
+      "Times of kernels: roofline, calibrated (measured), or auto: measured where the machine has constants">,
     Option<"meshText", "mesh", "std::string", [{"8"}],
       "Devices along one to three axes, such as 8, 4x2 or data=4,model=2">,
     Option<"memoryGb", "memory-gb", "double", "0",
       "Memory of a device in 1e9 bytes (default: the machine's)">,
+    Option<"pins", "pins", "std::string", [{""}],
+      "JSON file: axes of each dim of arguments and results, by name">,
     Option<"problem", "problem", "std::string", [{""}],
       "File for the instance of shard-solve; of a module with one function">,
     Option<"report", "report", "std::string", [{""}],
