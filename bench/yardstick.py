@@ -38,7 +38,7 @@ ENGINES = {"sglang": "sglang", "trt": "trtllm", "dynamo-sglang": "sglang", "dyna
 MACHINES = {"b200": "b200_sxm", "gb200": "gb200", "mi300x": "mi300x"}
 # Runs that decode speculatively do not say how: DeepSeek's own head, and the
 # share of its tokens that its report has (85 to 90 %).
-DRAFTS = {"draft_tokens": "1", "accepted_tokens": "0.85"}
+DRAFTS = {"draft_tokens": "1", "accepted_tokens": "0.85", "draft_layers": "1"}
 LENGTHS = 0.9  # of requests, over what rows say: drawn from 0.8 to 1
 MODEL = "deepseek-ai/DeepSeek-V3"
 # Days between two runs that may be compared; shares that decide.
@@ -104,7 +104,8 @@ def inference_run(row, workers):
         "concurrency": row["conc"], "mode": "disagg" if "prefill" in workers else "agg", "precision": row["precision"],
         "backend_version": next(version for until, version in VERSIONS[engine] if row["date"] < until),
         **{prefix + name: "" for prefix in ("", "p_", "d_") for name in ("tp", "attn_dp", "moe_tp", "moe_ep")},
-        "p_workers": "", "d_workers": "", "draft_tokens": "", "accepted_tokens": "", "source_kind": "",
+        "p_workers": "", "d_workers": "", "draft_tokens": "", "accepted_tokens": "", "draft_layers": "",
+        "source_kind": "",
     }
     if row["precision"] == "fp4":
         run |= {"gemm_quant": "nvfp4", "moe_quant": "nvfp4"}
@@ -270,6 +271,29 @@ def decisions(rows):
         yield "| " + " | ".join([name, str(all_pairs), str(pairs), share, str(len(lost)), *regret]) + " |"
 
 
+def signs(rows):
+    """Pairs with and without MTP of one layout and load, whatever their dates."""
+    load, shared = DECISIONS["MTP or none"]
+    cases = collections.defaultdict(list)
+    for row in rows:
+        cases[load(row), layout_of(row), tuple(row[key] for key in shared)].append(row)
+    pairs, wrong = 0, collections.Counter()
+    for members in cases.values():
+        for a, b in itertools.combinations(members, 2):
+            if a["spec"] == b["spec"]:
+                continue
+            pairs += 1
+            if (a["tput"] > b["tput"]) != (throughput(a) > throughput(b)):
+                case = f"{a['backend']} {a['system']} {a['precision']}, {a['concurrency']} in flight"
+                wrong[f"{case}, {a['isl']} + {a['osl']} tokens"] += 1
+    right = pairs - sum(wrong.values())
+    said = "; ".join(f"{case} ({count} pairs)" for case, count in sorted(wrong.items())) or "none"
+    return (
+        f"MTP gains throughput or loses it, as predicted, in {right} of {pairs} pairs of one layout and load at any "
+        f"dates ({100 * right / pairs:.0f} %). Wrong: {said}."
+    )
+
+
 def poisson(rate, isl, osl):
     """Equal requests, for a minute or so of arrivals."""
     rng, now = random.Random(1), 0.0
@@ -334,11 +358,13 @@ def lines(tool, folder):
     yield ""
     yield from table(plain)
     yield ""
-    yield "With MTP, one speculative token with an acceptance of 0.85:"
+    yield "With MTP, one speculative token with an acceptance of 0.85, and the cost of its layer:"
     yield ""
     yield from table([row for row in rows if row["spec"] != "none"])
     yield ""
     yield from decisions(rows)
+    yield ""
+    yield signs(rows)
     yield ""
     runs, left = mlperf_runs(folder / "silicon")
     rows = predict(tool, folder, runs)

@@ -135,5 +135,15 @@ std::optional<std::string> RequestLoad::error() const {
            spell(RequestField::AcceptedTokens, accepted) +
            ", expected at most 'draft_tokens', " +
            spell(RequestField::DraftTokens, drafts);
+  for (RequestField head :
+       {RequestField::DraftLayers, RequestField::DraftParameters}) // (C7)
+    if (self[head] && drafts == 0)
+      return "'" + std::string(spell(head)) + "' is " + valueOf(head) +
+             " and 'draft_tokens' is missing, expected both";
+  if (self[RequestField::DraftLayers] &&
+      self[RequestField::DraftParameters]) // (C7)
+    return "'draft_layers' is " + valueOf(RequestField::DraftLayers) +
+           " and 'draft_parameters' " + valueOf(RequestField::DraftParameters) +
+           ", expected one of them";
   return std::nullopt;
 }

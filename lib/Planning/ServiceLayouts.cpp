@@ -103,6 +103,7 @@ Side::Side(const Scenario &scenario,
                    cost::usableBytes(
                        scenario.machine().calibration->sheet.memoryBytes))),
       networkBytesPerS(scenario.machine().calibration->sheet.networkBandwidth),
+      drafter(traits.drafter),
       domain(scenario.machine().domainSize) {}
 
 //===----------------------------------------------------------------------===//
@@ -190,7 +191,7 @@ WorkerLayout Side::made(const Degrees &degrees,
 WorkerLayout Side::layout(const Degrees &degrees, std::vector<Dim> dims) const {
   return made(degrees, std::make_shared<const cost::LayerTimes>(
                            model, Strategy{degrees, std::move(dims)}, skew,
-                           reach, spread));
+                           reach, spread, drafter));
 }
 
 ErrorOr<WorkerLayout> Side::layout(Runner runner, const Degrees &degrees,
@@ -239,7 +240,7 @@ std::vector<WorkerLayout> Side::layouts(Runner runner, int64_t most,
     if (!layers)
       layers = std::make_shared<const cost::LayerTimes>(
           model, Strategy{stage, engineDims(runner, stage, facts)}, skew, reach,
-          spread);
+          spread, drafter);
     WorkerLayout layout = made(degrees, layers);
     if (!layout.steps->isLegal())
       continue;

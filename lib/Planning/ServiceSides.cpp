@@ -37,6 +37,9 @@ static ServiceGoal goalOf(const ServiceRequest &request,
   goal.load.concurrency = load[Field::Concurrency].value_or(0);
   goal.load.traits.accepted = load[Field::AcceptedTokens].value_or(0);
   goal.load.traits.drafts = load[Field::DraftTokens].value_or(0);
+  goal.load.traits.drafter = {
+      load[Field::DraftLayers].value_or(0),
+      1e9 * load[Field::DraftParameters].value_or(0)};
   goal.load.traits.found = load[Field::PrefixCacheHitRate].value_or(0);
   goal.load.traits.skew = load[Field::ExpertImbalance].value_or(0);
   goal.rate = load[Field::Rate].value_or(0);

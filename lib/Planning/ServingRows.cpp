@@ -187,6 +187,11 @@ static int64_t readDegree(Row &row, const std::string &column) {
   return text.empty() || text == "0" ? 1 : int64_t(row.number(column, 1));
 }
 
+/// A number of at least 0; 0 where the column is empty.
+static double readCount(Row &row, const std::string &column) {
+  return row.text(column).empty() ? 0 : row.number(column, 0);
+}
+
 /// The role whose columns begin with `prefix`, with the dims that its engine
 /// gives to the ops.
 static Role readRole(Row &row, const Run &run, const std::string &prefix) {
@@ -207,7 +212,9 @@ static Role readRole(Row &row, const Run &run, const std::string &prefix) {
   role.steps = std::make_unique<StepTimes>(
       *role.costs,
       Strategy{degrees, engineDims(run.engine.kind, degrees, facts)},
-      std::nullopt, run.engine.expertReach, run.engine.expertSpread);
+      std::nullopt, run.engine.expertReach, run.engine.expertSpread,
+      DraftHead{readCount(row, "draft_layers"),
+                1e9 * readCount(row, "draft_parameters")});
   if (!role.steps->isLegal())
     row.fail("the layout " + spell(degrees) + " is impossible");
   return role;
@@ -225,11 +232,6 @@ static double readWorkers(Row &row, const std::string &column) {
     return 1;
   }
   return row.number(column, 1);
-}
-
-/// A number of at least 0; 0 where the column is empty.
-static double readCount(Row &row, const std::string &column) {
-  return row.text(column).empty() ? 0 : row.number(column, 0);
 }
 
 /// What a deployment says of its flags.

@@ -169,6 +169,19 @@ class _Drafts(argparse.Action):
         namespace.accepted_tokens = accepted[0] if is_one else accepted
 
 
+class _Acceptance(argparse.Action):
+    """Of the first, second, … draft token, or one chance of all: `0.8,0.6`, `0.8`."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        try:
+            shares = [float(each) for each in str(values).split(",")]
+        except ValueError:
+            raise argparse.ArgumentError(
+                self, f"{shown(values)}, expected shares such as 0.8,0.6, or one"
+            ) from None
+        setattr(namespace, self.dest, shares if len(shares) > 1 else shares[0])
+
+
 class _Engine(argparse.Action):
     """One engine: a second one is an error."""
 
@@ -210,6 +223,8 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--chunk", metavar="TOKENS[,…]", help="prompt tokens per step (default: 8192)")
     add("--drafts", action=_Drafts, metavar="N[:ACCEPTED],…",
         help="speculative tokens per step, and how many are accepted (mean)")
+    add("--acceptance", action=_Acceptance, metavar="SHARE[,…]",
+        help="share of steps that accept the first, second, … draft")
     add = parser.add_argument_group("one phase and its search").add_argument
     add("--context", type=whole, metavar="TOKENS", help="context in tokens, instead of --isl")
     add("--phase", help="decode (default) or prefill")

@@ -184,7 +184,7 @@ def facts_of(model: Model) -> Names:
         "has_dense_layers": model.has_dense_layers,
         "phase": model.phase,
         "context": model.context,
-        "has_drafts": bool((model.config or {}).get("num_nextn_predict_layers")),
+        "has_drafts": model.draft_layers > 0,
     }
 
 

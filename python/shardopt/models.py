@@ -65,6 +65,13 @@ class Prefill:
         return self.tokens
 
 
+#: What configs call the number of MTP layers.
+_DRAFT_LAYERS = (
+    "num_nextn_predict_layers", "mtp_num_hidden_layers", "mtp_num_layers", "num_mtp_layers",
+    "num_mtp_modules",
+)
+
+
 @dataclass(frozen=True)
 class Model:
     """A model under a workload. `load_model` makes them."""
@@ -127,6 +134,15 @@ class Model:
     def ops(self) -> dict[str, dict[int, str]]:
         """The ops in order, each with its dims and what they cut."""
         return {name: dict(choices) for name, choices in self.handle.ops}
+
+    @property
+    def draft_layers(self) -> int:
+        """MTP layers of the checkpoint, by its config, which predict further tokens."""
+        config = self.config or {}
+        text = config.get("text_config")
+        config = text if isinstance(text, dict) else config
+        said = (config.get(name) for name in _DRAFT_LAYERS)
+        return next((each for each in said if isinstance(each, int) and each > 0), 0)
 
     @property
     def requests(self) -> dict[str, float]:

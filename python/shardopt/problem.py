@@ -24,6 +24,7 @@ from .checks import (
     _whole,
 )
 from .degrees import table
+from .drafts import drafts_by_acceptance
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
 from .former_names import accepts_former_names
 from .lengths import checked_lengths, longest_request, mean_lengths
@@ -34,6 +35,9 @@ MOST_LIMIT = 1e9
 
 #: The engine of plans that no engine has to run.
 FREE = "none"
+
+#: What is said of drafts.
+_OF_DRAFTS = ("draft_tokens", "accepted_tokens", "draft_layers", "draft_parameters")
 
 #: Settings of a service alone.
 _OF_SERVICES = (
@@ -64,7 +68,11 @@ class Problem:
     say: at a rate a service is then planned for the least cost. `chunk` is the most tokens
     of prompts in one step. The best is chosen of what is a list: chunks, `draft_tokens`
     with as many `accepted_tokens`, and types, `weight_types` and `kv_types`, which are in
-    the place of the model's own.
+    the place of the model's own. `acceptance` is in the place of `accepted_tokens`: the
+    share of steps that accept the first, second, … draft token, or one chance of each
+    token behind those that were accepted; without `draft_tokens` the best number of
+    them is chosen, or none. Drafts cost what the model's MTP layers take, or a head of
+    `draft_parameters` (1e9).
     `engine` keeps what an engine runs. Without one a plan of a phase is one that some
     engine runs, and a service one that vLLM runs, unless another sharding gains more than
     1 %; with "none" any sharding is planned.
@@ -89,6 +97,9 @@ class Problem:
     rate: float | None = None
     draft_tokens: "int | Sequence[int] | None" = None
     accepted_tokens: "float | Sequence[float] | None" = None
+    acceptance: "float | Sequence[float] | None" = None
+    draft_layers: int | None = None
+    draft_parameters: float | None = None
     prefix_cache_hit_rate: float | None = None
     expert_imbalance: float | None = None
     mode: str | None = None
@@ -143,6 +154,8 @@ class Problem:
             if getattr(self, name) is not None:
                 _price(f"'{name}'", getattr(self, name))
         self._take_lengths()
+        for name, value in drafts_by_acceptance(self).items():
+            object.__setattr__(self, name, value)
         self._check_lists()
         self._check_requests()
         self._take_service()
@@ -284,6 +297,8 @@ class Problem:
                     model=self.model.retyped(**types) if types else self.model,
                     weight_types=(), kv_types=(), chunk=chunk,
                     draft_tokens=draft or None, accepted_tokens=accepted if draft else None,
+                    draft_layers=self.draft_layers if draft else None,
+                    draft_parameters=self.draft_parameters if draft else None,
                 )
             )
         return found
@@ -337,7 +352,9 @@ class Problem:
             for name in native().requests
         }
         if said["draft_tokens"] == 0 and not said["accepted_tokens"]:
-            said.update(draft_tokens=None, accepted_tokens=None)
+            said.update(dict.fromkeys(_OF_DRAFTS))
+        if said["draft_tokens"] and not self.draft_layers and not self.draft_parameters:
+            said["draft_layers"] = self.model.draft_layers or None
         return said
 
     @property

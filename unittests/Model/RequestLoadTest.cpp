@@ -117,4 +117,15 @@ TEST(RequestLoad, WhatCannotBe) {
   EXPECT_EQ(
       errorOf({{Field::Isl, 5}, {Field::Osl, 5}, {Field::AcceptedTokens, 0}}),
       "");
+  // (C7)
+  EXPECT_EQ(
+      errorOf({{Field::Isl, 5}, {Field::Osl, 5}, {Field::DraftLayers, 1}}),
+      "'draft_layers' is 1 and 'draft_tokens' is missing, expected both");
+  EXPECT_EQ(errorOf({{Field::Isl, 5},
+                     {Field::Osl, 5},
+                     {Field::DraftTokens, 2},
+                     {Field::DraftLayers, 1},
+                     {Field::DraftParameters, 0.5}}),
+            "'draft_layers' is 1 and 'draft_parameters' 0.5, expected one of "
+            "them");
 }

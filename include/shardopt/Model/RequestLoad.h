@@ -93,7 +93,7 @@ struct RequestLoad {
   /// (C1) each is in its range; (C2) `isl` and `osl` come together; (C3) what
   /// is not a limit needs them; (C4) `concurrency` and `rate` exclude each
   /// other; (C5) no more draft tokens are accepted than there are;
-  /// (C6) percentiles are of limits, and known.
+  /// (C6) percentiles are of limits, and known; (C7) one head drafts.
   std::optional<std::string> error() const;
 
   friend bool operator==(const RequestLoad &a, const RequestLoad &b) {

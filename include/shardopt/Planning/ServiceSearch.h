@@ -75,6 +75,7 @@ private:
   cost::CostModel model;
   std::optional<double> skew;
   double reach, spread, memoryBytes, networkBytesPerS;
+  cost::DraftHead drafter;
   int64_t domain;
 };
 

@@ -25,6 +25,11 @@ void StepTerms::add(const StepTerms &other, double times) {
   collectives += times * other.collectives;
 }
 
+void LayerTimes::add(const Charges &charges, StepTerms &to) {
+  for (const auto &[term, seconds] : charges)
+    to.*term += seconds;
+}
+
 /// The term that counts kernels of `kind`.
 static double StepTerms::*termOf(KernelKind kind) {
   switch (kind) {
@@ -60,6 +65,11 @@ struct LayerTimes::Contexts {
   Context rows, decode, prompt;
 };
 
+/// Prompts that end in a step, whose next token is chosen.
+static double endedPrompts(const StepMix &mix) {
+  return mix.tokens > 0 ? std::max(1.0, mix.tokens / mix.prompt) : 0;
+}
+
 LayerTimes::Contexts LayerTimes::contexts(const StepMix &mix,
                                           const LayerKind *kind) const {
   const Degrees &degrees = strategy.degrees;
@@ -68,9 +78,7 @@ LayerTimes::Contexts LayerTimes::contexts(const StepMix &mix,
   Context &rows = all.rows;
   rows = makeContext({Phase::Decode, seen}, degrees);
   rows.rows = mix.decoded() + mix.tokens;
-  // Whose next token is chosen.
-  double ended = mix.tokens > 0 ? std::max(1.0, mix.tokens / mix.prompt) : 0;
-  rows.sequences = mix.decoded() + ended;
+  rows.sequences = mix.decoded() + endedPrompts(mix);
   rows.wholeSequences = mix.tokens <= 0;
   rows.routing.copies = rows.routing.meanCopies = rows.rows;
   if (kind) {
@@ -264,7 +272,57 @@ LayerTimes::Step LayerTimes::make(const StepMix &mix) const {
   left.rows = rule.operands[0].rows;
   leave(end, rule.operands[0].required.layout, left, step.head);
   add(head.op->cost(headDim, operands, outer), step.head);
+  if (!drafter.isNone() && mix.drafts > 0)
+    step.drafts = draftsBehind(step, mix);
   return step;
+}
+
+//===----------------------------------------------------------------------===//
+// Drafts
+//===----------------------------------------------------------------------===//
+
+/// Of a projection from two rows to one, or of a dense head.
+static constexpr double draftBytes = 2;
+
+void LayerTimes::addHead(double rows, StepTerms &to) const {
+  const TimeModel &time = model.time();
+  const Degrees &degrees = strategy.degrees;
+  double rowBytes = model.model().rowBytes, hidden = rowBytes / draftBytes;
+  if (drafter.layers > 0) {
+    to.gemm += time.seconds(gemm(rows, 2 * hidden, hidden,
+                                 2 * hidden * hidden * draftBytes,
+                                 WeightType::Bf16, draftBytes));
+    return;
+  }
+  double held = drafter.parameters / double(degrees.tp);
+  to.gemm += time.seconds(gemm(rows, hidden, held / hidden, held * draftBytes,
+                               WeightType::Bf16, draftBytes));
+  Collective sum{CollectiveKind::AllReduce, Axis::Tp, rows * rowBytes};
+  to.collectives += 2 * time.seconds(sum, degrees);
+}
+
+/// The first pass has the rows of the step, whose tokens it caches, and the
+/// others one row of each sequence. The head of the model picks every token.
+StepTerms LayerTimes::draftsBehind(const Step &step, const StepMix &mix) const {
+  StepMix one;
+  one.sequences = mix.sequences + endedPrompts(mix);
+  one.context = mix.context;
+  StepTerms terms;
+  addHead(mix.rows(), terms);
+  for (double pass = 1; pass < mix.drafts; ++pass)
+    addHead(one.sequences, terms);
+  if (drafter.layers <= 0)
+    return terms;
+  const LayerIndex &index = model.layers();
+  size_t last = index.kindNumberOfLayer(index.numLayers() - 1);
+  Step next = make(one);
+  terms.add(step.kinds[last], 1);
+  terms.add(next.kinds[last], std::max(0.0, mix.drafts - 1));
+  for (double pass = 0; pass < mix.drafts; ++pass) {
+    add(next.embed, terms);
+    add(next.head, terms);
+  }
+  return terms;
 }
 
 size_t
@@ -291,9 +349,11 @@ const LayerTimes::Step &LayerTimes::at(const StepMix &mix) const {
 }
 
 LayerTimes::LayerTimes(const CostModel &costs, Strategy given,
-                       std::optional<double> skew, double reach, double spread)
+                       std::optional<double> skew, double reach, double spread,
+                       const DraftHead &drafter)
     : model(costs), strategy(std::move(given)), skew(skew), reach(reach),
-      deviations(spread * deviationsOfLargest(double(strategy.degrees.ep))) {
+      deviations(spread * deviationsOfLargest(double(strategy.degrees.ep))),
+      drafter(drafter) {
   Degrees &degrees = strategy.degrees;
   degrees.pp = 1;
   degrees.stages = {};
@@ -349,6 +409,18 @@ LayerTimes::Bytes LayerTimes::sum(double context) const {
       program.head.op->cost(head, Span<const Placement>(&incoming, 1), outer)
           .weightBytes;
   bytes.isShared = program.sharesTable(embed, head);
+  if (drafter.isNone())
+    return bytes;
+  const LayerIndex &index = model.layers();
+  const StageMemory &layer =
+      bytes.kinds[index.kindNumberOfLayer(index.numLayers() - 1)];
+  double hidden = program.rowBytes / draftBytes;
+  double each = layer.weights + 2 * hidden * hidden * draftBytes;
+  bytes.drafts.weights =
+      drafter.layers > 0
+          ? drafter.layers * each
+          : drafter.parameters * draftBytes / double(strategy.degrees.tp);
+  bytes.drafts.cache = std::max(1.0, drafter.layers) * layer.cache;
   return bytes;
 }
 

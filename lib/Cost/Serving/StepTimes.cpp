@@ -13,13 +13,14 @@ using namespace shardopt;
 using namespace shardopt::cost;
 
 StepTimes::StepTimes(const CostModel &costs, const Strategy &strategy,
-                     std::optional<double> skew, double reach, double spread)
+                     std::optional<double> skew, double reach, double spread,
+                     const DraftHead &drafter)
     : model(costs), at(strategy.degrees) {
   at.batch = at.dp * at.pp;
   if (costs.structuralError(at))
     return;
-  layers =
-      std::make_shared<const LayerTimes>(costs, strategy, skew, reach, spread);
+  layers = std::make_shared<const LayerTimes>(costs, strategy, skew, reach,
+                                              spread, drafter);
   stages = costs.layers().stages(at);
 }
 
@@ -28,11 +29,6 @@ StepTimes::StepTimes(std::shared_ptr<const LayerTimes> given,
     : model(given->costs()), layers(std::move(given)), at(degrees),
       stages(model.layers().stages(degrees)) {
   at.batch = at.dp * at.pp;
-}
-
-static void add(const LayerTimes::Charges &charges, StepTerms &to) {
-  for (const auto &[term, seconds] : charges)
-    to.*term += seconds;
 }
 
 template <typename Visit>
@@ -49,10 +45,11 @@ void StepTimes::visitStages(const StepMix &mix, Visit visit) const {
       if (stage.transitions[t] != 0)
         terms.add(step.transitions[t], double(stage.transitions[t]));
     if (stage.isFirst)
-      add(step.embed, terms);
-    if (stage.isLast)
-      add(step.head, terms);
-    else
+      LayerTimes::add(step.embed, terms);
+    if (stage.isLast) {
+      LayerTimes::add(step.head, terms);
+      terms.add(step.drafts, 1);
+    } else
       for (const Collective &send :
            time.transfer(layers->entering(stage.nextBody),
                          mix.rows() * model.model().rowBytes, at))
@@ -98,6 +95,10 @@ std::vector<StageMemory> StepTimes::memory(double context) const {
       memory.weights += bytes.embed;
     if (stage.isLast && !(stage.isFirst && bytes.isShared))
       memory.weights += bytes.head;
+    if (stage.isLast) {
+      memory.weights += bytes.drafts.weights;
+      memory.cache += bytes.drafts.cache;
+    }
     for (int64_t i = 0; i < stage.repeats; ++i)
       all.push_back(memory);
   }

@@ -47,6 +47,17 @@ inline constexpr StepPart stepParts[] = {
     {"elementwise", "elementwise"},
     {"cpu_launch_overhead", "CPU launch overhead"}};
 
+/// What makes the tokens that steps verify, one pass a token, and each in turn:
+/// layers that are like the last of the model, with a projection of embedding
+/// and hidden state in front (MTP), or a dense head (EAGLE). One of them, or
+/// none.
+struct DraftHead {
+  double layers = 0;
+  double parameters = 0;
+
+  bool isNone() const { return layers <= 0 && parameters <= 0; }
+};
+
 /// Seconds of a step by what takes them.
 struct StepTerms {
   double gemm = 0, attention = 0, elementwise = 0, experts = 0, collectives = 0;
@@ -76,7 +87,8 @@ public:
   /// `costs` outlives this; `strategy` fits it, and its batch counts for
   /// nothing. The others are as in StepTimes.
   LayerTimes(const CostModel &costs, Strategy strategy,
-             std::optional<double> skew, double reach, double spread);
+             std::optional<double> skew, double reach, double spread,
+             const DraftHead &drafter = {});
 
   /// Whether the dims are possible.
   bool isLegal() const { return legal; }
@@ -88,6 +100,7 @@ public:
     std::vector<StepTerms> kinds;       ///< as LayerIndex::kinds
     std::vector<StepTerms> transitions; ///< as LayerIndex::transitions
     Charges embed, head;                ///< of the first stage and the last
+    StepTerms drafts; ///< of the last stage: tokens for the next step
   };
   /// At `mix`; valid until the next call.
   const Step &at(const StepMix &mix) const;
@@ -95,10 +108,13 @@ public:
   struct Bytes {
     std::vector<StageMemory> kinds; ///< of a layer, as LayerIndex::kinds
     double embed = 0, head = 0;     ///< of their weights
+    StageMemory drafts;             ///< of what makes them
     bool isShared = false;          ///< one table is both
   };
   /// `context` tokens are cached of a sequence. Valid until the next call.
   const Bytes &memory(double context) const;
+
+  static void add(const Charges &charges, StepTerms &to);
 
   /// How the residual is placed where a layer of `body` begins.
   Layout entering(unsigned body) const { return anchors[body]; }
@@ -120,12 +136,16 @@ private:
              Sink &all) const;
   /// Without kinds where the dims are not possible.
   Step make(const StepMix &mix) const;
+  StepTerms draftsBehind(const Step &step, const StepMix &mix) const;
+  /// A pass of the head over `rows`, without layers that the model has.
+  void addHead(double rows, StepTerms &to) const;
   Bytes sum(double context) const;
 
   const CostModel &model;
   Strategy strategy;
   std::optional<double> skew;
   double reach, deviations;
+  DraftHead drafter;
   std::vector<Layout> anchors; ///< by body
   bool legal = false;
   mutable std::unordered_map<std::array<double, 6>, Step, MixHash> known;

@@ -24,6 +24,7 @@ namespace shardopt::cost {
 struct ServingTraits {
   double drafts = 0;   ///< tokens that a step verifies, and its own
   double accepted = 0; ///< of them, in the mean
+  DraftHead drafter;   ///< of drafts that have a cost
   double found = 0;    ///< share of a prompt that a cache has, below 1
   double skew = 0;     ///< by how much the fullest expert group has more
 };

@@ -25,7 +25,8 @@ public:
   /// nothing. `skew` and `reach` are as in makeRouting; of the deviations that
   /// the fullest group of experts would have above the mean it has `spread`.
   StepTimes(const CostModel &costs, const Strategy &strategy,
-            std::optional<double> skew, double reach, double spread = 0);
+            std::optional<double> skew, double reach, double spread = 0,
+            const DraftHead &drafter = {});
   /// With layers that other strategies have, too: `degrees` differ from theirs
   /// in the stages alone.
   StepTimes(std::shared_ptr<const LayerTimes> layers, const Degrees &degrees);

@@ -152,8 +152,12 @@ ErrorOr<std::vector<RequestLoad>> PlanServingPass::readLoads() {
     }
   }
   std::vector<RequestLoad> loads(said.size(), held);
-  for (size_t i = 0; i < said.size(); ++i)
+  for (size_t i = 0; i < said.size(); ++i) {
     loads[i].replaceBy(said[i]);
+    if (count > 1 && !loads[i][RequestField::DraftTokens])
+      loads[i][RequestField::DraftLayers] =
+          loads[i][RequestField::DraftParameters] = std::nullopt;
+  }
   return loads;
 }
 

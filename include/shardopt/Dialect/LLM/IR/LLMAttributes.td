@@ -106,7 +106,8 @@ def LLM_WorkloadAttr : LLM_Attr<"Workload", "workload"> {
     devices, or `rate`, requests per second; `tpot_ms` and `ttft_ms`, SLOs on the
     time per output token and to the first one, which a search takes too where its
     options say none; `draft_tokens`, speculative tokens that a step verifies, and
-    `accepted_tokens`, how many of them are accepted in the mean;
+    `accepted_tokens`, how many of them are accepted in the mean; `draft_layers`, the
+    MTP layers that make them, or `draft_parameters`, those of another head in 1e9;
     `prefix_cache_hit_rate`, the share of a prompt that the prefix cache holds;
     `expert_imbalance`, the load of the fullest EP rank over the mean, minus 1.
 
@@ -115,7 +116,8 @@ def LLM_WorkloadAttr : LLM_Attr<"Workload", "workload"> {
     - (C2) `isl` and `osl` come together
     - (C3) what is not a limit needs them
     - (C4) `concurrency` and `rate` exclude each other
-    - (C5) `accepted_tokens` is at most `draft_tokens`
+    - (C5) `accepted_tokens` is at most `draft_tokens`, which come with `draft_layers`
+      or `draft_parameters`, or neither
     - (C6) `context` is no longer than a sequence of them: at most `isl + osl`, in
       prefill at most `isl`
 
