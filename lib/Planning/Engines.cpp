@@ -174,6 +174,25 @@ std::optional<std::string> shardopt::whyNotRun(Runner runner,
   return std::nullopt;
 }
 
+/// vLLM's dual-batch overlap, from 0.11 on, and SGLang's two-batch overlap,
+/// from 0.4.7 on: both of them with DeepEP alone.
+std::optional<std::string> shardopt::whyNotOverlap(Runner runner,
+                                                   const Degrees &degrees,
+                                                   const EngineFacts &facts) {
+  if (!facts.experts)
+    return "the model has no experts, whose exchange it hides";
+  if (runner == Engine::Trtllm)
+    return "'" + std::string(spell(runner)) +
+           "' has no two micro-batches in a step";
+  if (degrees.pp > 1)
+    return "pp is " + number(degrees.pp) + ", and it needs 1";
+  if (degrees.gathers())
+    return std::string("exchange is gather, and it needs all_to_all");
+  if (degrees.tp * degrees.dp == 1)
+    return std::string("one device exchanges nothing");
+  return std::nullopt;
+}
+
 static bool divideOneAnother(int64_t a, int64_t b) {
   return a % b == 0 || b % a == 0;
 }

@@ -21,12 +21,54 @@ using namespace shardopt::service;
 // Plans of loads
 //===----------------------------------------------------------------------===//
 
+/// The fewest tokens from which steps of `mixOf` them work on two
+/// micro-batches; 0: none that a step has.
+template <typename MixOf>
+static double fewestOverlapped(const cost::StepTimes &steps, MixOf mixOf) {
+  constexpr double most = 1 << 20;
+  double high = 1;
+  while (!steps.overlaps(mixOf(high)))
+    if ((high *= 2) > most)
+      return 0;
+  double low = high / 2; // too few
+  while (high - low > 1) {
+    double middle = std::floor((low + high) / 2);
+    (steps.overlaps(mixOf(middle)) ? high : low) = middle;
+  }
+  return high;
+}
+
+static void findThresholds(const WorkerLayout &layout, const ServiceGoal &goal,
+                           ServiceRole &role) {
+  const cost::StepTimes &steps = *layout.steps;
+  if (steps.whenOverlaps() != cost::Overlap::Faster)
+    return;
+  double drafts = goal.load.traits.drafts;
+  role.overlapFromDecoded = fewestOverlapped(steps, [&](double tokens) {
+    cost::StepMix mix;
+    mix.sequences = tokens / (1 + drafts);
+    mix.context = goal.load.context();
+    mix.drafts = drafts;
+    return mix;
+  });
+  role.overlapFromPrompts = fewestOverlapped(steps, [&](double tokens) {
+    cost::StepMix mix;
+    mix.tokens = tokens;
+    mix.prompt = goal.load.prompt();
+    mix.cached = goal.load.traits.found;
+    return mix;
+  });
+}
+
 /// `admitted` requests of `context` tokens have their caches in a group.
 static ServiceRole roleOf(const WorkerLayout &layout, int64_t workers,
-                          double admitted, double context) {
+                          double admitted, double context,
+                          const ServiceGoal &goal) {
   ServiceRole role;
   role.degrees = layout.degrees;
   role.dims = layout.dims;
+  role.overlaps = layout.overlaps;
+  findThresholds(layout, goal, role);
   role.workers = workers;
   role.capacityBytes = layout.worker.memoryBytes;
   role.inFlight = admitted * layout.worker.groups();
@@ -46,7 +88,8 @@ static ServiceRole decodeRoleOf(const WorkerLayout &layout, int64_t workers,
                                 double admitted,
                                 const cost::ServingTimes &times,
                                 const ServiceGoal &goal) {
-  ServiceRole role = roleOf(layout, workers, admitted, goal.load.context());
+  ServiceRole role =
+      roleOf(layout, workers, admitted, goal.load.context(), goal);
   role.degrees.batch =
       std::max<int64_t>(1, std::llround(times.sequences)) * layout.degrees.dp;
   role.sequences = times.sequences * layout.worker.groups();
@@ -97,7 +140,7 @@ ServicePlan service::planApart(const PairOfRoles &roles, double concurrency,
   plan.times = times;
   plan.concurrency = concurrency;
   ServiceRole prefill =
-      roleOf(roles.prefill, roles.prefills, 1, goal.load.inputTokens);
+      roleOf(roles.prefill, roles.prefills, 1, goal.load.inputTokens, goal);
   prefill.degrees.batch = roles.prefill.degrees.dp;
   std::tie(prefill.step, prefill.hostUs) = loop.prefillStep();
   plan.prefill = std::move(prefill);
@@ -136,7 +179,7 @@ std::optional<std::string> GivenService::error() const {
 GivenService shardopt::givenBy(const ServicePlan &plan) {
   GivenService given;
   auto role = [](const ServiceRole &role) {
-    return GivenRole{role.degrees, role.workers, role.dims};
+    return GivenRole{role.degrees, role.workers, role.dims, role.overlaps};
   };
   given.decode = role(plan.decode);
   if (plan.prefill)
@@ -216,15 +259,21 @@ Judging::layoutOf(const GivenRole &role, const Side &side, bool isPrefill) {
     breach("structure", name, *why);
     return std::nullopt;
   }
-  ErrorOr<WorkerLayout> layout = side.layout(
-      summary.engine, role.degrees,
-      isPrefill ? cost::Phase::Prefill : cost::Phase::Decode, role.dims);
+  EngineFacts facts(side.costs().model());
+  facts.isPrefill = isPrefill;
+  std::optional<std::string> whole =
+      role.overlaps ? whyNotOverlap(summary.engine, role.degrees, facts)
+                    : std::nullopt;
+  if (whole)
+    breach("engine", name, "overlap is on, and " + *whole + ": expected off");
+  ErrorOr<WorkerLayout> layout =
+      side.layout(summary.engine, role.degrees,
+                  isPrefill ? cost::Phase::Prefill : cost::Phase::Decode,
+                  role.dims, role.overlaps && !whole);
   if (!layout) {
     breach("structure", name, layout.error().message);
     return std::nullopt;
   }
-  EngineFacts facts(side.costs().model());
-  facts.isPrefill = isPrefill;
   if (auto why =
           whyNotRun(summary.engine, Strategy{role.degrees, role.dims}, facts))
     breach("engine", name,

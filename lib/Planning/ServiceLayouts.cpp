@@ -104,6 +104,8 @@ Side::Side(const Scenario &scenario,
                        scenario.machine().calibration->sheet.memoryBytes))),
       networkBytesPerS(scenario.machine().calibration->sheet.networkBandwidth),
       drafter(traits.drafter),
+      overlap(engine.kind == Engine::Sglang ? cost::Overlap::Always
+                                            : cost::Overlap::Faster),
       domain(scenario.machine().domainSize) {}
 
 //===----------------------------------------------------------------------===//
@@ -178,31 +180,39 @@ std::optional<std::vector<Dim>> Side::leastDims(Degrees degrees,
 }
 
 WorkerLayout Side::made(const Degrees &degrees,
-                        std::shared_ptr<const cost::LayerTimes> layers) const {
-  WorkerLayout layout{
-      degrees,
-      {},
-      std::make_unique<const cost::StepTimes>(std::move(layers), degrees),
-      {}};
+                        std::shared_ptr<const cost::LayerTimes> layers,
+                        bool overlaps) const {
+  WorkerLayout layout{degrees,
+                      {},
+                      std::make_unique<const cost::StepTimes>(
+                          std::move(layers), degrees,
+                          overlaps ? overlap : cost::Overlap::Never),
+                      {},
+                      overlaps};
   layout.worker = {layout.steps.get(), memoryBytes, networkBytesPerS};
   return layout;
 }
 
-WorkerLayout Side::layout(const Degrees &degrees, std::vector<Dim> dims) const {
-  return made(degrees, std::make_shared<const cost::LayerTimes>(
-                           model, Strategy{degrees, std::move(dims)}, skew,
-                           reach, spread, drafter));
+WorkerLayout Side::layout(const Degrees &degrees, std::vector<Dim> dims,
+                          bool overlaps) const {
+  return made(degrees,
+              std::make_shared<const cost::LayerTimes>(
+                  model, Strategy{degrees, std::move(dims)}, skew, reach,
+                  spread, drafter),
+              overlaps);
 }
 
 ErrorOr<WorkerLayout> Side::layout(Runner runner, const Degrees &degrees,
                                    cost::Phase phase,
-                                   const std::vector<Dim> &dims) const {
+                                   const std::vector<Dim> &dims,
+                                   bool overlaps) const {
   if (auto why = model.structuralError(degrees))
     return Error{*why};
   EngineFacts facts(model.model());
   facts.isPrefill = phase == cost::Phase::Prefill;
   WorkerLayout layout = this->layout(
-      degrees, dims.empty() ? engineDims(runner, degrees, facts) : dims);
+      degrees, dims.empty() ? engineDims(runner, degrees, facts) : dims,
+      overlaps);
   layout.dims = dims;
   if (!layout.steps->isLegal())
     return Error{"the model cannot be sharded with the dims that " +
@@ -214,7 +224,8 @@ ErrorOr<WorkerLayout> Side::layout(Runner runner, const Degrees &degrees,
 
 std::vector<WorkerLayout> Side::layouts(Runner runner, int64_t most,
                                         double context, cost::Phase phase,
-                                        ServiceShortage &shortage) const {
+                                        ServiceShortage &shortage,
+                                        bool mayOverlap) const {
   EngineFacts facts(model.model());
   facts.isPrefill = phase == cost::Phase::Prefill;
   std::vector<Degrees> candidates =
@@ -241,11 +252,13 @@ std::vector<WorkerLayout> Side::layouts(Runner runner, int64_t most,
       layers = std::make_shared<const cost::LayerTimes>(
           model, Strategy{stage, engineDims(runner, stage, facts)}, skew, reach,
           spread, drafter);
-    WorkerLayout layout = made(degrees, layers);
+    WorkerLayout layout = made(degrees, layers, /*overlaps=*/false);
     if (!layout.steps->isLegal())
       continue;
     if (layout.worker.room(context) > 0) {
       all.push_back(std::move(layout));
+      if (mayOverlap && !whyNotOverlap(runner, degrees, facts))
+        all.push_back(made(degrees, layers, /*overlaps=*/true));
       continue;
     }
     double bytes = layout.leastBytes(context);

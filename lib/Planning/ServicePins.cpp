@@ -23,15 +23,21 @@ static bool isAllowed(const std::vector<int64_t> &list, int64_t value) {
 }
 
 bool RolePins::isEmpty() const {
-  return workers.empty() &&
+  return workers.empty() && overlap.empty() &&
          std::all_of(degrees.entries.begin(), degrees.entries.end(),
                      [](const auto &list) { return list.empty(); });
 }
 
-bool RolePins::allow(const Degrees &found) const {
-  return std::all_of(
-      std::begin(allDegrees), std::end(allDegrees),
-      [&](Degree degree) { return isAllowed(degrees[degree], found[degree]); });
+bool RolePins::allow(const Degrees &found, bool overlaps) const {
+  return allowOverlap(overlaps) &&
+         std::all_of(std::begin(allDegrees), std::end(allDegrees),
+                     [&](Degree degree) {
+                       return isAllowed(degrees[degree], found[degree]);
+                     });
+}
+
+bool RolePins::allowOverlap(bool overlaps) const {
+  return overlap.empty() ? !overlaps : isAllowed(overlap, overlaps ? 1 : 0);
 }
 
 bool RolePins::allowWorkers(int64_t count) const {
@@ -62,18 +68,40 @@ std::optional<int64_t> RolePins::leastWorkers(int64_t least) const {
 // Reading
 //===----------------------------------------------------------------------===//
 
+static constexpr std::string_view overlapPin = "overlap";
+
 /// What a role may pin: the degrees but for the batch, which follows from the
-/// load, and the workers.
+/// load, the workers, and the overlap.
 static std::vector<std::string> pinNames() {
   std::vector<std::string> names = degreeNames();
   names.back() = "workers";
+  names.emplace_back(overlapPin);
   return names;
+}
+
+static ErrorOr<std::vector<int64_t>> parseOverlap(const std::string &place,
+                                                  const std::string &text) {
+  std::vector<int64_t> values;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    std::string one = text.substr(at, end - at);
+    at = end + 1;
+    const auto *found =
+        std::find(std::begin(overlapNames), std::end(overlapNames), one);
+    if (found == std::end(overlapNames))
+      return Error{"'" + place + "' is '" + abbreviate(one) +
+                   "', expected on, off, or both"};
+    values.push_back(found - std::begin(overlapNames));
+  }
+  return values;
 }
 
 /// The values of `text`, which stands at the pin `place`.
 static ErrorOr<std::vector<int64_t>> parsePin(std::string_view name,
                                               const std::string &place,
                                               const std::string &text) {
+  if (name == overlapPin)
+    return parseOverlap(place, text);
   std::optional<Degree> degree = parseDegree(name);
   if (degree == Degree::Batch)
     degree = std::nullopt;
@@ -100,6 +128,8 @@ ServicePins::parse(const std::map<std::string, std::string> &texts) {
                 const std::vector<int64_t> &values) {
     if (std::optional<Degree> degree = parseDegree(name))
       role.degrees[*degree] = values;
+    else if (name == overlapPin)
+      role.overlap = values;
     else
       role.workers = values;
   };
@@ -188,8 +218,10 @@ static std::string alternatives(Degree degree,
 
 std::optional<std::string> PinnedRole::whyNot(std::vector<Degrees> layouts,
                                               int64_t devices) {
-  if (layouts.empty())
-    return std::nullopt; // no pin is to blame
+  if (layouts.empty()) // else no pin is to blame
+    return pins.allowOverlap(false)
+               ? std::nullopt
+               : std::optional(text(std::string(overlapPin), "off"));
   for (Degree degree : allDegrees) {
     const std::vector<int64_t> &wanted = pins.degrees[degree];
     if (wanted.empty())
@@ -225,37 +257,42 @@ service::whyPinsFail(const ServiceSummary &summary, const Sides &sides,
   const ServiceGoal &goal = summary.goal;
   if (goal.pins.isEmpty())
     return std::nullopt;
-  auto degreesOf = [&](const Side &side, cost::Phase phase, int64_t devices) {
+  auto degreesOf = [&](const Side &side, cost::Phase phase, int64_t devices,
+                       const RolePins &pins) {
     ServiceShortage ignored;
     double context = phase == cost::Phase::Prefill ? goal.load.longestInput()
                                                    : goal.load.longestContext();
     std::vector<Degrees> all;
     for (const WorkerLayout &layout :
-         side.layouts(summary.engine, devices, context, phase, ignored))
-      all.push_back(layout.degrees);
+         side.layouts(summary.engine, devices, context, phase, ignored,
+                      pins.allowOverlap(true)))
+      if (pins.allowOverlap(layout.overlaps))
+        all.push_back(layout.degrees);
     return all;
   };
-  std::vector<Degrees> decodes =
-      degreesOf(*sides.decode, cost::Phase::Decode, goal.devices);
+  auto whyNotDecode = [&](const char *role, const RolePins &pins) {
+    return PinnedRole(role, pins, texts)
+        .whyNot(
+            degreesOf(*sides.decode, cost::Phase::Decode, goal.devices, pins),
+            goal.devices);
+  };
   std::optional<std::string> together, apart;
   if (mode != ServiceMode::Disaggregated)
-    together = PinnedRole("serve", goal.pins.serve, texts)
-                   .whyNot(decodes, goal.devices);
+    together = whyNotDecode("serve", goal.pins.serve);
   if (mode == ServiceMode::Aggregated)
     return together;
   bool isElsewhere = sides.prefill && goal.prefillDevices > 0;
   int64_t devices = isElsewhere ? goal.prefillDevices : goal.devices;
-  std::vector<Degrees> prefills =
-      degreesOf(*sides.decode, cost::Phase::Prefill, goal.devices);
+  std::vector<Degrees> prefills = degreesOf(*sides.decode, cost::Phase::Prefill,
+                                            goal.devices, goal.pins.prefill);
   if (sides.prefill)
-    for (Degrees &more :
-         degreesOf(*sides.prefill, cost::Phase::Prefill, devices))
+    for (Degrees &more : degreesOf(*sides.prefill, cost::Phase::Prefill,
+                                   devices, goal.pins.prefill))
       prefills.push_back(more);
   apart =
       PinnedRole("prefill", goal.pins.prefill, texts).whyNot(prefills, devices);
   if (!apart)
-    apart = PinnedRole("decode", goal.pins.decode, texts)
-                .whyNot(decodes, goal.devices);
+    apart = whyNotDecode("decode", goal.pins.decode);
   if (mode || !apart)
     return apart;
   return together;

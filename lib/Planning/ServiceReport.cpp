@@ -68,6 +68,17 @@ static void writeDims(json::Writer &json, const ServiceRole &role,
   json.endObject();
 }
 
+/// Only where steps work on two micro-batches.
+static void writeOverlap(json::Writer &json, const ServiceRole &role) {
+  if (!role.overlaps)
+    return;
+  json.member("overlap", "on");
+  if (role.overlapFromDecoded > 0)
+    json.member("overlap_decode_tokens", role.overlapFromDecoded);
+  if (role.overlapFromPrompts > 0)
+    json.member("overlap_prefill_tokens", role.overlapFromPrompts);
+}
+
 static void writeRole(json::Writer &json, const char *name,
                       const ServiceRole &role, const Scenario &scenario) {
   json.key(name).beginObject(json::Style::Block);
@@ -75,6 +86,7 @@ static void writeRole(json::Writer &json, const char *name,
   json.member("workers", role.workers);
   writeLayout(json, role, scenario.model().numLayers());
   writeDims(json, role, scenario.model());
+  writeOverlap(json, role);
   json.member("devices_each", role.degrees.devices());
   json.member("devices", role.devices());
   json.member("in_flight_each", role.inFlight);

@@ -39,7 +39,11 @@ struct Open {
   PrefillPower prefill = {};
   bool isClose = false;
 
-  bool operator<(const Open &other) const { return key < other.key; }
+  /// Of equal ones, one without an overlap is first.
+  bool operator<(const Open &other) const {
+    return key != other.key ? key < other.key
+                            : decode->overlaps() && !other.decode->overlaps();
+  }
 };
 
 /// One goal.
@@ -252,7 +256,7 @@ void GoalSearch::together(std::vector<Decode> &decodes) {
   alone.first = alone.inFlight = unlimited;
   std::vector<Open> open;
   for (Decode &decode : decodes)
-    if (goal.pins.serve.allow(decode.degrees()))
+    if (goal.pins.serve.allow(decode.degrees(), decode.overlaps()))
       open.push_back({0, &decode});
   descend(
       std::move(open), [&](Open &one) { reopenTogether(one, alone); },
@@ -438,7 +442,7 @@ void GoalSearch::apart(std::vector<Decode> &decodes,
                        const PrefillSpace &readers) {
   std::vector<Open> open;
   for (Decode &decode : decodes)
-    if (goal.pins.decode.allow(decode.degrees()) &&
+    if (goal.pins.decode.allow(decode.degrees(), decode.overlaps()) &&
         readers.to(decode.degrees()))
       open.push_back({0, &decode});
   descend(
@@ -525,7 +529,7 @@ Found ServiceSearcher::find(const ServiceGoal &goal, ServiceProof &proof,
 double ServiceSearcher::attained(const ServicePlan &plan,
                                  const ServiceGoal &goal, double atLeast,
                                  ServiceProof &proof) {
-  const Decode *decode = space->decode.find(plan.decode.degrees);
+  const Decode *decode = space->decode.find(plan.decode);
   if (!decode)
     return 0;
   LoadLimits limits(goal, engine);
@@ -551,7 +555,7 @@ double ServiceSearcher::attained(const ServicePlan &plan,
   const Side &side = plan.prefillMachine.empty() ? decodeSide : *prefillSide;
   for (const std::unique_ptr<PrefillSpace> &senders : space->prefill) {
     const Prefill *prefill =
-        senders->side == &side ? senders->find(plan.prefill->degrees) : nullptr;
+        senders->side == &side ? senders->find(*plan.prefill) : nullptr;
     if (!prefill)
       continue;
     auto readers = double(plan.prefill->workers);

@@ -9,6 +9,8 @@
 #include "shardopt/Model/Machine/MachinePrice.h"
 #include "shardopt/Model/RequestContext.h"
 
+#include <algorithm>
+
 using namespace shardopt;
 using namespace shardopt::service;
 
@@ -37,9 +39,8 @@ static ServiceGoal goalOf(const ServiceRequest &request,
   goal.load.concurrency = load[Field::Concurrency].value_or(0);
   goal.load.traits.accepted = load[Field::AcceptedTokens].value_or(0);
   goal.load.traits.drafts = load[Field::DraftTokens].value_or(0);
-  goal.load.traits.drafter = {
-      load[Field::DraftLayers].value_or(0),
-      1e9 * load[Field::DraftParameters].value_or(0)};
+  goal.load.traits.drafter = {load[Field::DraftLayers].value_or(0),
+                              1e9 * load[Field::DraftParameters].value_or(0)};
   goal.load.traits.found = load[Field::PrefixCacheHitRate].value_or(0);
   goal.load.traits.skew = load[Field::ExpertImbalance].value_or(0);
   goal.rate = load[Field::Rate].value_or(0);
@@ -96,6 +97,23 @@ static std::optional<Error> takePrices(ServiceSummary &summary,
   return std::nullopt;
 }
 
+/// Why no worker can overlap, where all that do have to.
+static std::optional<std::string> whyNoOverlap(const ServiceSummary &summary) {
+  const ServicePins &pins = summary.goal.pins;
+  if (!pins.mustOverlap())
+    return std::nullopt;
+  Degrees two(2, 2, 1, 1); // that exchange, on one stage
+  EngineFacts facts(summary.scenario->model());
+  for (const RolePins *role : {&pins.serve, &pins.prefill, &pins.decode})
+    if (const std::vector<int64_t> &pp = role->degrees[Degree::Pp];
+        !role->allowOverlap(false) && !pp.empty())
+      two.pp = *std::min_element(pp.begin(), pp.end());
+  std::optional<std::string> why = whyNotOverlap(summary.engine, two, facts);
+  if (!why)
+    return why;
+  return "'overlap' is pinned to on, and " + *why + ": expected off";
+}
+
 ErrorOr<ServiceSummary>
 service::summaryOf(std::shared_ptr<const Scenario> scenario,
                    const ServiceRequest &request) {
@@ -130,6 +148,8 @@ service::summaryOf(std::shared_ptr<const Scenario> scenario,
     summary.prefillScenario = std::move(*other);
   }
   summary.scenario = std::move(scenario);
+  if (std::optional<std::string> why = whyNoOverlap(summary))
+    return Error{*why};
   if (std::optional<Error> wrong = takePrices(summary, request))
     return *wrong;
   return summary;

@@ -35,31 +35,32 @@ DecodeSpace::DecodeSpace(const Side &side, Runner runner,
                          const ServiceGoal &goal)
     : layouts(side.layouts(runner, mostOf(side, goal, goal.devices),
                            goal.load.longestContext(), cost::Phase::Decode,
-                           shortage)) {
+                           shortage, goal.pins.mayOverlap())) {
   for (const WorkerLayout &layout : layouts) {
     if (goal.isStopped())
       break;
-    if (goal.pins.allowDecode(layout.degrees))
+    if (goal.pins.allowDecode(layout.degrees, layout.overlaps))
       decodes.push_back({AnswerCurve(layout, engine, goal),
                          mostWorkers(side, layout.devices(), goal.devices)});
   }
 }
 
-static bool isOf(const WorkerLayout &layout, Degrees degrees) {
+static bool isOf(const WorkerLayout &layout, const ServiceRole &role) {
+  Degrees degrees = role.degrees;
   degrees.batch = layout.degrees.batch;
-  return layout.degrees == degrees;
+  return layout.degrees == degrees && layout.overlaps == role.overlaps;
 }
 
-const Decode *DecodeSpace::find(const Degrees &degrees) const {
+const Decode *DecodeSpace::find(const ServiceRole &role) const {
   for (const Decode &decode : decodes)
-    if (isOf(decode.curve.layout(), degrees))
+    if (isOf(decode.curve.layout(), role))
       return &decode;
   return nullptr;
 }
 
-const Prefill *PrefillSpace::find(const Degrees &degrees) const {
+const Prefill *PrefillSpace::find(const ServiceRole &role) const {
   for (const Prefill &prefill : prefills)
-    if (isOf(*prefill.layout, degrees))
+    if (isOf(*prefill.layout, role))
       return &prefill;
   return nullptr;
 }
@@ -71,12 +72,12 @@ PrefillSpace::PrefillSpace(const Side &side, bool isApart, Runner runner,
       devices(isApart ? goal.prefillDevices : goal.devices),
       layouts(side.layouts(runner, mostOf(side, goal, devices),
                            goal.load.longestInput(), cost::Phase::Prefill,
-                           shortage)),
+                           shortage, goal.pins.mayOverlap())),
       runner(runner), facts(side.costs().model()) {
   for (const WorkerLayout &layout : layouts) {
     if (goal.isStopped())
       break;
-    if (!goal.pins.prefill.allow(layout.degrees))
+    if (!goal.pins.prefill.allow(layout.degrees, layout.overlaps))
       continue;
     cost::DisaggregatedLoop alone({layout.worker, 1}, {layout.worker, 1},
                                   engine, goal.load);

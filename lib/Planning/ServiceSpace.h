@@ -21,6 +21,7 @@ struct Decode {
   int64_t most; ///< workers that have a place
 
   const Degrees &degrees() const { return curve.layout().degrees; }
+  bool overlaps() const { return curve.layout().overlaps; }
   int64_t devices() const { return curve.layout().devices(); }
 };
 
@@ -30,8 +31,8 @@ struct DecodeSpace {
               const cost::ServingEngine &engine, const ServiceGoal &goal);
 
   ServiceShortage shortage;
-  /// The one with `degrees`; null: it is none of them.
-  const Decode *find(const Degrees &degrees) const;
+  /// The one of the workers of `role`; null: it is none of them.
+  const Decode *find(const ServiceRole &role) const;
 
   std::vector<WorkerLayout> layouts;
   std::vector<Decode> decodes;
@@ -64,8 +65,8 @@ public:
   };
   /// Null: none can.
   const Senders *to(const Degrees &decode) const;
-  /// The one with `degrees`; null: it is none of them.
-  const Prefill *find(const Degrees &degrees) const;
+  /// The one of the workers of `role`; null: it is none of them.
+  const Prefill *find(const ServiceRole &role) const;
 
   const Side *side;
   bool isApart;

@@ -66,6 +66,8 @@ static std::string layoutOf(const ServiceRole &role, bool hasExperts) {
   if (hasExperts && degrees.tp * degrees.dp > 1)
     text += degrees.gathers() ? ", EP dispatch by all-gather"
                               : ", EP dispatch by all-to-all";
+  if (role.overlaps)
+    text += " in two overlapped micro-batches";
   return text;
 }
 

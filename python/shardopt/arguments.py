@@ -182,6 +182,16 @@ class _Acceptance(argparse.Action):
         setattr(namespace, self.dest, shares if len(shares) > 1 else shares[0])
 
 
+class _Overlap(argparse.Action):
+    """A pin of the overlap; `any` is both."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        if values not in ("on", "off", "any"):
+            raise argparse.ArgumentError(self, f"{shown(values)}, expected on, off or any")
+        said = "off,on" if values == "any" else values
+        namespace.changes = [*namespace.changes, f"pins.overlap={said}"]
+
+
 class _Engine(argparse.Action):
     """One engine: a second one is an error."""
 
@@ -223,6 +233,8 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--chunk", metavar="TOKENS[,…]", help="prompt tokens per step (default: 8192)")
     add("--drafts", action=_Drafts, metavar="N[:ACCEPTED],…",
         help="speculative tokens per step, and how many are accepted (mean)")
+    add("--overlap", action=_Overlap, metavar="on|off|any",
+        help="steps on two micro-batches that hide the EP exchange (default: off)")
     add("--acceptance", action=_Acceptance, metavar="SHARE[,…]",
         help="share of steps that accept the first, second, … draft")
     add = parser.add_argument_group("one phase and its search").add_argument

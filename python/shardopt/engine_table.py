@@ -222,10 +222,26 @@ def nodes_of(tp: int, pp: int, ranks: int, devices_per_node: int) -> int:
     return tp * pp * ranks // max(fitting)
 
 
+#: Of steps that are never as large: the engine has no such threshold.
+_NEVER = 1 << 20
+
+
+def overlap_names(least: "tuple[int, int] | None") -> Names:
+    """Whether steps work on two micro-batches, and from how many tokens of a rank: those
+    that decode, and those that prefill."""
+    decode, prefill = least or (0, 0)
+    return {
+        "overlap": least is not None,
+        "overlap_decode": decode or _NEVER,
+        "overlap_prefill": prefill or _NEVER,
+    }
+
+
 # What only the roles of a service say, where a plan of a phase is launched alone.
 ALONE: Names = {
     "role": "", "port": 0, "side_port": 0, "served_name": "", "batched_tokens": 0, "cluster": "",
     "draft_tokens": 0,
+    **overlap_names(None),
     **UNKNOWN,
 }
 

@@ -382,8 +382,11 @@ class Problem:
                 several = value if isinstance(value, (list, tuple)) else [value]
                 degree = name.rpartition(".")[2]
                 known = degree in degrees
+                # YAML reads on and off as truth values.
+                words = {True: "on", False: "off"} if degree == "overlap" else {}
                 lists[name] = ",".join(
-                    _listed(degree, each) if known else str(each) for each in several
+                    _listed(degree, each) if known else words.get(each, str(each))
+                    for each in several
                 )
                 continue
             if name == "stages":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping
 
@@ -10,6 +11,10 @@ from .service_parts import Role
 from .service_tables import three
 from .services import Service, evaluate_roles, given_role, given_roles, spell
 from .tables import fitted, rows_as_table
+
+
+#: How many times the load of a plan drafts are compared to.
+_MOST_IN_FLIGHT = 64
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,33 @@ def explain_service(service: Service) -> ServiceExplanation:
             gpus = changed["workers"] * changed["tp"] * changed["dp"] * changed["pp"]
             if gpus <= others:
                 found.append(_alternative(service, roles, role.name, change, changed))
+    if service.problem.draft_tokens:
+        found.append(_without_drafts(service, roles))
     return ServiceExplanation(service, tuple(found))
+
+
+def _without_drafts(service: Service, roles: Mapping[str, dict[str, Any]]) -> Alternative:
+    """The same roles without drafts, and from how many requests in flight on these have
+    the lower TPOT."""
+    said = dict.fromkeys(("draft_tokens", "accepted_tokens", "draft_layers", "draft_parameters"))
+    plain = dataclasses.replace(service, problem=service.problem.replace(**said))
+
+    def loses(in_flight: int) -> bool:
+        times = [evaluate_roles(one, roles, in_flight)[0][service.mode] for one in (service, plain)]
+        return bool(times[0]["tpot_ms"] >= times[1]["tpot_ms"])
+
+    low, high = 0, service.roles[-1].workers
+    most = _MOST_IN_FLIGHT * max(high, service.metrics.in_flight)
+    while high <= most and not loses(high):
+        low, high = high, 2 * high
+    while high <= most and high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if loses(middle) else (middle, high)
+    change = "no drafts" + (f" (faster from {high} in flight)" if high <= most else "")
+    report, _ = evaluate_roles(plain, roles)
+    breaks = tuple(spell(one) for one in report.get("breaks") or [])
+    found = Service(plain.problem, report, service.mode)
+    return Alternative(service.roles[-1].name, change, found, breaks)
 
 
 def _changes_of(role: Role, has_experts: bool) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -101,6 +132,8 @@ def _changes_of(role: Role, has_experts: bool) -> Iterator[tuple[str, dict[str, 
         yield changed(ep=1 if ep > 1 else tp * dp)
         other = "gather" if said["exchange"] == "all_to_all" else "all_to_all"
         yield changed(exchange=other)
+    if said.get("overlap") == "on":
+        yield changed(overlap="off")
     yield changed(workers=workers + 1)
     if workers > 1:
         yield changed(workers=workers - 1)

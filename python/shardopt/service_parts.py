@@ -104,6 +104,11 @@ class Role:
     """Layers of each pipeline stage, even ones too."""
     has_own_dims: bool = False
     """Whether the dims of its strategy are not those that an engine gives."""
+    overlap: bool = False
+    """Whether steps work on two micro-batches whose exchange overlaps compute."""
+    overlap_from: tuple[int, int] = (0, 0)
+    """Tokens of an attention group from which they do, where the engine has a threshold:
+    of steps that decode, and that prefill; 0: none do."""
 
     @property
     def gpus_each(self) -> int:
@@ -122,6 +127,7 @@ class Role:
             "memory_gb": dict(self.memory),
             "step_us": dict(self.step_us),
             "strategy": self.strategy.to_dict(),
+            **({"overlap": "on"} if self.overlap else {}),
         }
 
 
@@ -204,6 +210,9 @@ def _role_of(
     def count(key: str, default: int | None = None) -> int:
         return _whole(f"service/{name}/{key}", row.get(key, default), least=1)
 
+    def tokens(key: str) -> int:
+        return _whole(f"service/{name}/{key}", int(real(row.get(key, 0))))
+
     dp = count("dp")
     workers = count("workers")
     usual = 1 if name == PREFILL else found["concurrency"] / workers
@@ -237,8 +246,16 @@ def _role_of(
         name, workers, strategy, str(row.get("machine", "")), share, sequences,
         {part: real(gb) for part, gb in parts.items()},
         _numbers_of(row.get("step_us", found.get("step_us") if name != PREFILL else None)),
-        stages, has_own_dims,
+        stages, has_own_dims, _overlaps(name, row),
+        (tokens("overlap_decode_tokens"), tokens("overlap_prefill_tokens")),
     )
+
+
+def _overlaps(name: str, row: Mapping[str, Any]) -> bool:
+    said = row.get("overlap", "off")
+    if said not in ("on", "off"):
+        raise WrongPlan(f"'service/{name}/overlap' is {shown(said)}, expected on or off")
+    return bool(said == "on")
 
 
 def _numbers_of(said: Any) -> dict[str, float]:

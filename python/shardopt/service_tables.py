@@ -83,7 +83,8 @@ def dispatch_of(service: Service, role: Role) -> str:
     strategy = role.strategy
     if not (service.problem.model.experts and strategy.tp * strategy.dp_size > 1):
         return "-"
-    return "all-gather" if strategy.exchange == "gather" else "all-to-all"
+    dispatch = "all-gather" if strategy.exchange == "gather" else "all-to-all"
+    return dispatch + (", overlapped" if role.overlap else "")
 
 
 def role_rows(service: Service) -> list[list[str]]:

@@ -436,7 +436,8 @@ def given_role(role: Role) -> dict[str, Any]:
     degrees = role.strategy.degrees()
     del degrees["batch"]
     dims = {"dims": [dim for _, dim in role.strategy.dims]} if role.has_own_dims else {}
-    return {"workers": role.workers, **degrees, **dims}
+    overlap = {"overlap": "on"} if role.overlap else {}
+    return {"workers": role.workers, **degrees, **dims, **overlap}
 
 
 def _role_bound(service: Service, kind: str) -> str | None:

@@ -85,6 +85,13 @@ GivenRole shardopt::readRole(const std::string &role, const RoleNumbers &said) {
       continue;
     }
     std::string text = py::str(value);
+    if (name == "overlap") {
+      given.overlaps = text == overlapNames[1];
+      if (!given.overlaps && text != overlapNames[0])
+        throw py::value_error("'" + role + ".overlap' is " + abbreviate(text) +
+                              ", expected on or off");
+      continue;
+    }
     std::string place = "'" + role + "." + abbreviate(name) + "'";
     std::optional<Degree> degree = parseDegree(name);
     if (name == "workers") {

@@ -184,6 +184,25 @@ class DraftTest(unittest.TestCase):
                 service(roles, engine, {**facts, "has_drafts": False}).check()
 
 
+class OverlapTest(unittest.TestCase):
+    def test_engines_are_told_to_halve_their_steps(self):
+        role = {"name": "serve", "tp": 1, "ranks": 16, "ep": 16, "gathers": False, "in_flight": 4096}
+        for engine, wanted in [
+            ("vllm", {"--enable-dbo": None, "--dbo-decode-token-threshold": "180",
+                      "--dbo-prefill-token-threshold": "1048576"}),
+            ("sglang", {"--enable-two-batch-overlap": None}),
+        ]:
+            plain, made = (service([{**role, **own}], engine, EXPERTS)
+                           for own in ({}, {"overlap": (180, 0)}))
+            words = made.command(made.roles[0], 8000).args
+            for flag, value in wanted.items():
+                self.assertIn(flag, flags_of(engine))
+                self.assertEqual(value, words[words.index(flag) + 1] if value else None)
+                self.assertNotIn(flag, plain.command(plain.roles[0], 8000).args)
+            self.assertEqual("overlap" in plain.to_dict()["roles"][0], False)
+            made.check()
+
+
 @unittest.skipUnless(yaml, "PyYAML is not installed")
 class CheckpointTest(unittest.TestCase):
     """Plans of other weights than the config has."""

@@ -808,6 +808,40 @@ class BadInputTest(FolderTest):
                 self.assertEqual(err.count("\n"), 1, err)
 
 
+class OverlapTest(FolderTest):
+    """Steps on two micro-batches."""
+
+    def test_they_are_searched_where_that_is_asked_for(self):
+        plain = so.plan(loaded())
+        self.assertNotIn('"overlap"', json.dumps(plain.report))
+        either = so.plan(loaded(pins={"overlap": ["off", "on"]}))
+        rates = [each.metrics.tokens_per_s_per_gpu for each in (plain, either)]
+        self.assertLessEqual(rates[0], rates[1] * (1 + 1e-9))
+        for engine in ("vllm", "sglang"):
+            service = so.plan(loaded(engine=engine, mode="aggregated", pins={"overlap": "on"}))
+            role = service.roles[0]
+            self.assertEqual((role.overlap, role.strategy.exchange), (True, "all_to_all"))
+            self.assertEqual(so.read_plan(self.kept(service)), service)
+            self.assertIn("overlapped", service.table)
+            flag = {"vllm": "--enable-dbo", "sglang": "--enable-two-batch-overlap"}[engine]
+            made = deployments.deployment_of(service, engine)
+            self.assertIn(flag, made.command(made.roles[0], 8000).args)
+
+    def test_what_cannot_be(self):
+        lengths = ["--isl", 16, "--osl", 8, "--devices", 4, "--overlap"]
+        for words, why in [
+            ([MOE, *lengths, "on", "--engine", "trtllm"], "'trtllm' has no two micro-batches"),
+            ([MOE, *lengths, "on", "--set", "pins.pp=2"], "pp is 2, and it needs 1: expected off"),
+            ([LLAMA, *lengths, "on"], "the model has no experts, whose exchange it hides: expected off"),
+            ([MOE, *lengths, "maybe"], "'maybe', expected on, off or any"),
+            ([MOE, *lengths[:-1], "--set", "pins.overlap=2"], "'overlap' is '2', expected on, off, or both"),
+        ]:
+            with self.subTest(words):
+                code, _, err = run("plan", *words)
+                self.assertEqual((code, err.count("\n")), (2, 1), err)
+                self.assertIn(why, err)
+
+
 class ListTest(FolderTest):
     """What the planner chooses from lists."""
 
@@ -869,6 +903,39 @@ class ListTest(FolderTest):
         code, out, err = run("plan", LLAMA, "--context", 4096, "--chunk", "2048")
         self.assertEqual(code, 2)
         self.assertIn("'chunk' is of a service", err)
+
+    def test_drafts_are_chosen_by_their_acceptance(self):
+        config = json.loads(MOE.read_text()) | {"num_nextn_predict_layers": 1}
+        path = self.folder / "drafting.json"
+        path.write_text(json.dumps(config))
+        problem = loaded().replace(model=so.load_model(path))
+        self.assertEqual(problem.model.draft_layers, 1)
+        one = so.plan(problem.replace(draft_tokens=2, accepted_tokens=1.4))
+        self.assertEqual(one.report["requests"]["draft_layers"], 1)
+        free = so.plan(small(concurrency=64, draft_tokens=2, accepted_tokens=1.4))
+        self.assertNotIn("draft_layers", free.report["requests"])
+        self.assertLess(one.metrics.tokens_per_s_per_gpu, free.metrics.tokens_per_s_per_gpu)
+        found = so.plan(problem.replace(acceptance=[0.8, 0.6]))
+        each = [so.plan(problem.replace(**said)) for said in (
+            {}, {"draft_tokens": 1, "accepted_tokens": 0.8}, {"draft_tokens": 2, "accepted_tokens": 1.4}
+        )]
+        best = max(service.metrics.tokens_per_s_per_gpu for service in each)
+        self.assertGreaterEqual(found.metrics.tokens_per_s_per_gpu, best * (1 - 1.1e-3))
+        again = so.read_plan(self.kept(found))
+        self.assertEqual((again, again.problem.acceptance), (found, None))
+        chance = problem.replace(acceptance=0.5, draft_tokens=[0, 2])
+        self.assertEqual((chance.draft_tokens, chance.accepted_tokens), ([0, 2], [0, 0.75]))
+        for said, why in [
+            ({"acceptance": [0.8, 1.2]}, "'acceptance' has 1.2 at token 2, expected a share from 0 to 0.8"),
+            ({"acceptance": [0.8, 0.9]}, "0.9 at token 2"),
+            ({"acceptance": 1.5}, "'acceptance' is 1.5, expected a share"),
+            ({"acceptance": [0.8, 0.6], "draft_tokens": 1}, "has 2 shares, expected as many as"),
+            ({"acceptance": [0.8], "draft_tokens": 2}, "has 1 shares, expected as many as"),
+            ({"acceptance": 0.8, "accepted_tokens": 1.0}, "expected one of them"),
+            ({"draft_layers": 1}, "'draft_tokens' is missing"),
+        ]:
+            with self.subTest(said), self.assertRaisesRegex(so.ShardoptError, why):
+                problem.replace(**said)
 
     def test_frontiers_and_sizes_of_lists(self):
         front = so.pareto(llama(kv_types=("bf16", "fp8")), step=0.3)

@@ -101,6 +101,17 @@ struct ServiceCase {
     if (pick({0, 1, 2}) == 0)
       request.lengths = {{4000, 50, 0.5}, {20000, 400, 0.3}, {60000, 900, 0.2}};
   }
+  /// Lets some requests draft, and some workers overlap.
+  void hasten() {
+    if (pick({0, 1, 2}) == 0) {
+      request.load[RequestField::DraftTokens] = pick({1, 2, 3});
+      request.load[RequestField::AcceptedTokens] = 0.9;
+      request.load[pick({0, 1}) ? RequestField::DraftLayers
+                                : RequestField::DraftParameters] = 1;
+    }
+    if (pick({0, 1}))
+      request.pins["overlap"] = "off,on";
+  }
   int pick(std::vector<int> values) { return values[random() % values.size()]; }
 
   std::mt19937 random;
@@ -132,23 +143,23 @@ public:
     ServiceShortage shortage;
     std::vector<service::WorkerLayout> decodes =
         side.layouts(runner, goal.devices, goal.load.longestContext(),
-                     cost::Phase::Decode, shortage);
+                     cost::Phase::Decode, shortage, goal.pins.mayOverlap());
     if (mode == ServiceMode::Aggregated) {
       for (const service::WorkerLayout &layout : decodes)
         for (int64_t n = 1; n * layout.devices() <= goal.devices; ++n)
-          if (goal.pins.serve.allow(layout.degrees) &&
+          if (goal.pins.serve.allow(layout.degrees, layout.overlaps) &&
               goal.pins.serve.allowWorkers(n))
             together(layout, n);
       return;
     }
     std::vector<service::WorkerLayout> prefills =
         side.layouts(runner, goal.devices, goal.load.longestInput(),
-                     cost::Phase::Prefill, shortage);
+                     cost::Phase::Prefill, shortage, goal.pins.mayOverlap());
     for (const service::WorkerLayout &p : prefills)
       for (const service::WorkerLayout &d : decodes)
         if (!whyNoTransfer(runner, p.degrees, d.degrees, facts) &&
-            goal.pins.prefill.allow(p.degrees) &&
-            goal.pins.decode.allow(d.degrees))
+            goal.pins.prefill.allow(p.degrees, p.overlaps) &&
+            goal.pins.decode.allow(d.degrees, d.overlaps))
           apart(p, d);
   }
 

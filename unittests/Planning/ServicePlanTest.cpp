@@ -35,6 +35,7 @@ TEST(ServiceSearch, FindsWhatEnumerationFinds) {
   for (int seed = 0; seed < cases; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ServiceCase one(seed);
+    one.hasten();
     auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
     auto summary = planService(scenario, one.request);
     ASSERT_TRUE(summary) << summary.error().message;
@@ -176,6 +177,7 @@ TEST(ServiceEvaluation, PlansAttainWhatTheSearchSaid) {
   for (int seed = 0; seed < cases; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ServiceCase one(seed);
+    one.hasten();
     auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
     auto summary = planService(scenario, one.request);
     ASSERT_TRUE(summary) << summary.error().message;

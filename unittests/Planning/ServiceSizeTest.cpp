@@ -41,10 +41,13 @@ static void compare(const ServiceSummary &summary, const service::Sides &sides,
 
 TEST(ServiceSearch, FindsWhatEnumerationFindsUnderPins) {
   std::string machine = smallMachine(3.3);
-  int plans = 0, none = 0, wrong = 0;
+  int plans = 0, none = 0, wrong = 0, overlapped = 0;
   for (int seed = 2000; seed < 2080; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ServiceCase one(seed);
+    one.hasten();
+    if (one.config.experts && one.pick({0, 1}))
+      one.request.pins["overlap"] = "on";
     for (const char *pin : {"tp", "prefill.tp", "decode.tp", "serve.tp"})
       if (one.pick({0, 0, 1}))
         one.request.pins[pin] = one.pick({0, 1}) ? "1,2" : "2";
@@ -63,8 +66,11 @@ TEST(ServiceSearch, FindsWhatEnumerationFindsUnderPins) {
     for (ServiceMode mode :
          {ServiceMode::Aggregated, ServiceMode::Disaggregated})
       compare(*summary, *sides, mode, plans, none);
+    if (const ServicePlan *best = summary->best())
+      overlapped += best->decode.overlaps;
   }
   EXPECT_GT(plans, 20);
+  EXPECT_GT(overlapped, 0);
   EXPECT_GT(none, 5);
   EXPECT_GT(wrong, 5);
 }

@@ -54,6 +54,10 @@ std::optional<std::string> whyNoTransfer(Runner runner, const Degrees &prefill,
 /// The first reason why `runner` cannot run `degrees`; none: it can.
 std::optional<std::string> whyNotRun(Runner runner, const Degrees &degrees,
                                      const EngineFacts &facts);
+/// Why a step of `runner` does not work on two micro-batches whose exchange
+/// hides behind compute; none: it can.
+std::optional<std::string> whyNotOverlap(Runner runner, const Degrees &degrees,
+                                         const EngineFacts &facts);
 /// The dim that `runner` gives to op number `op`; without an engine Megatron's.
 Dim engineDim(Runner runner, const Degrees &degrees, size_t op,
               const EngineFacts &facts);

@@ -24,6 +24,7 @@ struct GivenRole {
   Degrees degrees;
   int64_t workers = 1;
   std::vector<Dim> dims = {}; ///< of all ops; empty: those of the engine
+  bool overlaps = false;      ///< steps work on two micro-batches
 };
 
 /// A service of the user's.

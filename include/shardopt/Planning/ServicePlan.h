@@ -164,6 +164,10 @@ struct ServiceRole {
   /// Seconds of a step at this load, and what the engine adds, microseconds.
   cost::StepTerms step = {};
   double hostUs = 0;
+  bool overlaps = false; ///< steps work on two micro-batches
+  /// Tokens of a group from which they do, of steps that decode and of those
+  /// that prefill, where the engine has a threshold; 0: none that was tried.
+  double overlapFromDecoded = 0, overlapFromPrompts = 0;
   /// Microseconds of the step by part, in the order of `cost::stepParts`.
   std::array<double, std::size(cost::stepParts)> stepUs() const;
 

@@ -22,6 +22,7 @@ struct WorkerLayout {
   std::vector<Dim> dims; ///< of all ops; empty: as the engine has them
   std::unique_ptr<const cost::StepTimes> steps;
   cost::ServingWorker worker;
+  bool overlaps = false; ///< steps work on two micro-batches
 
   int64_t devices() const { return degrees.devices(); }
   /// Bytes of a device for weights and one request.
@@ -36,19 +37,23 @@ public:
          const cost::ServingTraits &traits);
 
   /// Those that `runner` runs on at most `most` devices, and which leave room
-  /// for a request of `context` tokens. `shortage` learns why others do not.
+  /// for a request of `context` tokens; if `mayOverlap`, on two micro-batches,
+  /// too. `shortage` learns why others do not.
   std::vector<WorkerLayout> layouts(Runner runner, int64_t most, double context,
                                     cost::Phase phase,
-                                    ServiceShortage &shortage) const;
+                                    ServiceShortage &shortage,
+                                    bool mayOverlap = false) const;
 
   /// The one with `degrees`, whatever `runner` makes of them, and with whatever
   /// room; an error where the model has none with these. `dims` are those of
   /// all ops; empty: as `runner` has them.
   ErrorOr<WorkerLayout> layout(Runner runner, const Degrees &degrees,
                                cost::Phase phase,
-                               const std::vector<Dim> &dims = {}) const;
+                               const std::vector<Dim> &dims = {},
+                               bool overlaps = false) const;
   /// The same of degrees that the model has; its steps may be illegal.
-  WorkerLayout layout(const Degrees &degrees, std::vector<Dim> dims) const;
+  WorkerLayout layout(const Degrees &degrees, std::vector<Dim> dims,
+                      bool overlaps = false) const;
 
   /// Megatron's dims of the ops.
   std::vector<Dim> usualDims(const Degrees &degrees) const {
@@ -66,7 +71,8 @@ public:
 
 private:
   WorkerLayout made(const Degrees &degrees,
-                    std::shared_ptr<const cost::LayerTimes> layers) const;
+                    std::shared_ptr<const cost::LayerTimes> layers,
+                    bool overlaps) const;
   Side(const Scenario &scenario, std::shared_ptr<const cost::EngineClock> clock,
        const cost::ServingEngine &engine, const cost::ServingTraits &traits);
 
@@ -76,6 +82,7 @@ private:
   std::optional<double> skew;
   double reach, spread, memoryBytes, networkBytesPerS;
   cost::DraftHead drafter;
+  cost::Overlap overlap; ///< where micro-batches do
   int64_t domain;
 };
 

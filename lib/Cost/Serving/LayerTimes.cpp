@@ -151,6 +151,7 @@ struct LayerTimes::Visitor {
   const LayerTimes &times;
   const Contexts &seen;
   StepTerms &terms;
+  Exchange &exchange;
 
   /// A product of the layer, which others of its rows run with.
   struct Product {
@@ -165,6 +166,7 @@ struct LayerTimes::Visitor {
       OpCost cost = model.cost(op.dim, op.incoming, seen.rows);
       times.add(cost, terms);
       join(op, cost);
+      sendOver(cost);
       return;
     }
     bool decodes = seen.decode.sequences > 0;
@@ -181,6 +183,24 @@ struct LayerTimes::Visitor {
       for (const Kernel &kernel : prompts.kernels)
         charge(terms, termOf(kernel.kind), times.model.time().seconds(kernel));
     times.add(reads ? together(decoded, prompts) : decoded, terms);
+  }
+
+  /// Tells the way to the experts and back from what is around it.
+  void sendOver(const OpCost &cost) {
+    StepTerms sent;
+    for (const Collective &collective : cost.collectives)
+      if (collective.kind == CollectiveKind::AllToAll &&
+          collective.axis == Axis::Ep)
+        times.add(Reshard{collective}, sent);
+    if (sent.sum() <= 0)
+      return;
+    if (exchange.dispatch <= 0) {
+      exchange.dispatch = sent.sum();
+      exchange.experts = -terms.sum();
+    } else {
+      exchange.combine = sent.sum();
+      exchange.experts += terms.sum() - sent.sum();
+    }
   }
 
   /// Takes what a product saves that runs with one before.
@@ -236,11 +256,13 @@ LayerTimes::Step LayerTimes::make(const StepMix &mix) const {
   for (const LayerKind &kind : index.kinds()) {
     Contexts seen = contexts(mix, &kind);
     StepTerms terms;
-    Visitor visitor{*this, seen, terms};
+    Exchange exchange;
+    Visitor visitor{*this, seen, terms, exchange};
     if (!walk.walk(kind.body, seen.rows, {}, visitor))
       return {};
     exits.push_back(walk.exit());
     step.kinds.push_back(terms);
+    step.exchanges.push_back(exchange);
   }
   auto exitOf = [&](unsigned body) -> const LayerExit & {
     for (size_t i = 0; i < exits.size(); ++i)
@@ -315,7 +337,7 @@ StepTerms LayerTimes::draftsBehind(const Step &step, const StepMix &mix) const {
     return terms;
   const LayerIndex &index = model.layers();
   size_t last = index.kindNumberOfLayer(index.numLayers() - 1);
-  Step next = make(one);
+  const Step &next = at(one);
   terms.add(step.kinds[last], 1);
   terms.add(next.kinds[last], std::max(0.0, mix.drafts - 1));
   for (double pass = 0; pass < mix.drafts; ++pass) {
@@ -416,10 +438,9 @@ LayerTimes::Bytes LayerTimes::sum(double context) const {
       bytes.kinds[index.kindNumberOfLayer(index.numLayers() - 1)];
   double hidden = program.rowBytes / draftBytes;
   double each = layer.weights + 2 * hidden * hidden * draftBytes;
-  bytes.drafts.weights =
-      drafter.layers > 0
-          ? drafter.layers * each
-          : drafter.parameters * draftBytes / double(strategy.degrees.tp);
+  bytes.drafts.weights = drafter.layers > 0 ? drafter.layers * each
+                                            : drafter.parameters * draftBytes /
+                                                  double(strategy.degrees.tp);
   bytes.drafts.cache = std::max(1.0, drafter.layers) * layer.cache;
   return bytes;
 }

@@ -25,9 +25,9 @@ StepTimes::StepTimes(const CostModel &costs, const Strategy &strategy,
 }
 
 StepTimes::StepTimes(std::shared_ptr<const LayerTimes> given,
-                     const Degrees &degrees)
+                     const Degrees &degrees, Overlap overlap)
     : model(given->costs()), layers(std::move(given)), at(degrees),
-      stages(model.layers().stages(degrees)) {
+      stages(model.layers().stages(degrees)), overlap(overlap) {
   at.batch = at.dp * at.pp;
 }
 
@@ -61,7 +61,72 @@ void StepTimes::visitStages(const StepMix &mix, Visit visit) const {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Two micro-batches
+//===----------------------------------------------------------------------===//
+
+/// Compute of one micro-batch during the exchange of the other, which takes
+/// `share` of the device.
+static double overlapped(double compute, double exchange, double share) {
+  return std::max(exchange, compute + share * exchange);
+}
+
+/// The halves a and b hand over at each exchange: b computes what is in front
+/// of its experts while a sends, a its experts while b sends, b its experts
+/// while the rows of a come back, and a goes on while those of b do.
+StepTerms StepTimes::inHalves(const StepMix &mix) const {
+  StepMix half = mix;
+  half.sequences /= 2;
+  half.tokens /= 2;
+  double share = mix.sequences > 0 ? decodeExchangeShare : promptExchangeShare;
+  const Stage &stage = stages.front();
+  StepTerms terms;
+  const LayerTimes::Step &step = layers->at(half);
+  for (size_t t = 0; t < stage.transitions.size(); ++t)
+    terms.add(step.transitions[t], 2 * double(stage.transitions[t]));
+  size_t last =
+      model.layers().kindNumberOfLayer(model.layers().numLayers() - 1);
+  for (size_t k = 0; k < stage.kinds.size(); ++k) {
+    auto count = double(stage.kinds[k]);
+    terms.add(step.kinds[k], 2 * count);
+    const auto &[dispatch, experts, combine] = step.exchanges[k];
+    double front = step.kinds[k].sum() - dispatch - experts - combine;
+    auto hidden = [&](double compute, double exchange) {
+      return compute + exchange - overlapped(compute, exchange, share);
+    };
+    terms.collectives -=
+        count * (hidden(front, dispatch) + hidden(experts, dispatch) +
+                 hidden(experts, combine) + hidden(front, combine));
+    if (k == last) // nothing follows
+      terms.collectives += hidden(front, combine);
+  }
+  const LayerTimes::Step &whole = layers->at(mix);
+  LayerTimes::add(whole.embed, terms);
+  LayerTimes::add(whole.head, terms);
+  terms.add(whole.drafts, 1);
+  return terms;
+}
+
+bool StepTimes::takesHalves(const StepMix &mix, double once,
+                            double halves) const {
+  bool hasTwo = mix.sequences >= 2 || mix.tokens >= 2;
+  return (overlap == Overlap::Always && hasTwo) || halves < once;
+}
+
+bool StepTimes::overlaps(const StepMix &mix) const {
+  return overlap != Overlap::Never &&
+         takesHalves(mix, onceThrough(mix).sum(), inHalves(mix).sum());
+}
+
 StepTerms StepTimes::terms(const StepMix &mix) const {
+  StepTerms once = onceThrough(mix);
+  if (overlap == Overlap::Never)
+    return once;
+  StepTerms halves = inHalves(mix);
+  return takesHalves(mix, once.sum(), halves.sum()) ? halves : once;
+}
+
+StepTerms StepTimes::onceThrough(const StepMix &mix) const {
   StepTerms sum;
   visitStages(mix, [&](const StepTerms &stage, int64_t repeats) {
     for (int64_t i = 0; i < repeats; ++i)
@@ -78,7 +143,11 @@ double StepTimes::seconds(const StepMix &mix) const {
       sum += each;
     slowest = std::max(slowest, each);
   });
-  return std::max(sum, double(at.pp) * slowest);
+  double once = std::max(sum, double(at.pp) * slowest);
+  if (overlap == Overlap::Never)
+    return once;
+  double halves = inHalves(mix).sum();
+  return takesHalves(mix, once, halves) ? halves : once;
 }
 
 std::vector<StageMemory> StepTimes::memory(double context) const {

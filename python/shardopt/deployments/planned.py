@@ -176,6 +176,7 @@ def _role_of_service(
         stages=planned.stages,
         batched_tokens=service.chunk_tokens,
         memory=_memory_of_role(service, planned),
+        overlap=planned.overlap_from if planned.overlap else None,
         **_places(machine or problem.machine_name, devices_per_node),
         **types_of(problem.model),
     )

@@ -12,6 +12,7 @@ from ..engine_table import (
     Names,
     find_engine,
     has_low_latency,
+    overlap_names,
     nodes_of,
     value_of,
 )
@@ -48,6 +49,9 @@ class Role:
     memory: ServerMemory | None = None
     cache_type: str = ""
     quantization: str = ""
+    #: Tokens of a rank from which steps that decode, and steps that prefill, work on two
+    #: micro-batches; None: they never do.
+    overlap: tuple[int, int] | None = None
 
     @property
     def devices(self) -> int:
@@ -172,6 +176,7 @@ class Deployment:
             "batched_tokens": role.batched_tokens,
             "cluster": self.cluster,
             "rank_batch": math.ceil(role.in_flight / role.ranks),
+            **overlap_names(role.overlap),
             **(role.memory.names() if role.memory else {}),
         }
 
@@ -200,6 +205,8 @@ class Deployment:
         del said["facts"], said["cluster"]
         for role, said_role in zip(self.roles, said["roles"]):
             said_role["nodes"] = self.nodes(role)
+            if role.overlap is None:
+                del said_role["overlap"]
         return said
 
     def check(self) -> None:

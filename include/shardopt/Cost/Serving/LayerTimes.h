@@ -95,9 +95,14 @@ public:
 
   /// Seconds that are added to a term, in the order of the ops.
   using Charges = std::vector<std::pair<double StepTerms::*, double>>;
+  /// Of a layer: seconds of its exchange to the experts and back, and between.
+  struct Exchange {
+    double dispatch = 0, experts = 0, combine = 0;
+  };
   /// Of a micro-batch.
   struct Step {
     std::vector<StepTerms> kinds;       ///< as LayerIndex::kinds
+    std::vector<Exchange> exchanges;    ///< of each kind, parts of its terms
     std::vector<StepTerms> transitions; ///< as LayerIndex::transitions
     Charges embed, head;                ///< of the first stage and the last
     StepTerms drafts; ///< of the last stage: tokens for the next step

@@ -15,6 +15,17 @@
 
 namespace shardopt::cost {
 
+/// When a step works on two micro-batches (docs/ServingRuns.md#two-micro-batches).
+enum class Overlap : uint8_t {
+  Never,
+  Faster, ///< where that is faster: the engine has a threshold
+  Always, ///< wherever there are two
+};
+/// Shares of a device that exchanges take from the compute of the other
+/// micro-batch: of prompts alone, and of steps that decode.
+inline constexpr double promptExchangeShare = 20.0 / 132,
+                        decodeExchangeShare = 0.06 / 0.17;
+
 /// Time and memory of steps under one strategy, as functions of what they
 /// process: the cost model of the ops (docs/CostModel.md) at a mix of decode
 /// and prefill, which are the two special cases. Of one thread, as
@@ -28,14 +39,17 @@ public:
             std::optional<double> skew, double reach, double spread = 0,
             const DraftHead &drafter = {});
   /// With layers that other strategies have, too: `degrees` differ from theirs
-  /// in the stages alone.
-  StepTimes(std::shared_ptr<const LayerTimes> layers, const Degrees &degrees);
+  /// in the stages alone. Where micro-batches overlap there is one stage.
+  StepTimes(std::shared_ptr<const LayerTimes> layers, const Degrees &degrees,
+            Overlap overlap = Overlap::Never);
 
   /// Whether the dims are possible.
   bool isLegal() const { return layers && layers->isLegal(); }
 
   /// Of all stages, one after the other, for the mix of a micro-batch.
   StepTerms terms(const StepMix &mix) const;
+  /// Whether a step of `mix` works on two micro-batches.
+  bool overlaps(const StepMix &mix) const;
   /// Until each of the sequences of `mix` has its next token: stages work on
   /// as many micro-batches as there are stages.
   double seconds(const StepMix &mix) const;
@@ -46,17 +60,23 @@ public:
   double cacheBytes(double context) const;
 
   const Degrees &degrees() const { return at; }
+  Overlap whenOverlaps() const { return overlap; }
   const CostModel &costs() const { return model; }
 
 private:
   /// Calls `visit(terms, repeats)` for stages in order.
   template <typename Visit>
   void visitStages(const StepMix &mix, Visit visit) const;
+  StepTerms onceThrough(const StepMix &mix) const;
+  /// On two halves of `mix`: of one stage.
+  StepTerms inHalves(const StepMix &mix) const;
+  bool takesHalves(const StepMix &mix, double once, double halves) const;
 
   const CostModel &model;
   std::shared_ptr<const LayerTimes> layers;
   Degrees at;
   std::vector<Stage> stages;
+  Overlap overlap = Overlap::Never;
 };
 
 } // namespace shardopt::cost
