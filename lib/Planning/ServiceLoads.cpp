@@ -38,16 +38,20 @@ std::optional<Point> Loads<Loop>::at(double concurrency) {
   return point;
 }
 
+/// Whether every load within `bounds` misses a limit.
+static bool missLimits(const cost::ServingBounds &bounds,
+                       const ServiceGoal &goal) {
+  return goal.tpot.of<Interval>(bounds.tpot).low > goal.tpot.ms ||
+         goal.ttft.of<Interval>(bounds.ttft).low > goal.ttft.ms;
+}
+
 template <typename Loop>
 double Loads<Loop>::boundOf(int64_t low, int64_t high) {
   if (goal.isStopped())
     return 0;
   ++proof.intervals;
   cost::ServingBounds bounds = loop.within({double(low), double(high)});
-  if (goal.tpot.of<Interval>(bounds.tpot).low > goal.tpot.ms ||
-      goal.ttft.of<Interval>(bounds.ttft).low > goal.ttft.ms)
-    return 0;
-  return bounds.requestsPerS.high;
+  return missLimits(bounds, goal) ? 0 : bounds.requestsPerS.high;
 }
 
 template <typename Loop>
@@ -79,6 +83,8 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
   // No load has less than the least times of all.
   cost::ServingBounds all =
       loop.within({1, double(std::max<int64_t>(1, most))});
+  if (missLimits(all, goal))
+    return std::nullopt;
   double leastMs = all.ttft.ms.low + goal.load.outputTokens * all.tpot.ms.low;
   for (int64_t low = 1; low <= most; low *= 2) {
     int64_t high = std::min(most, 2 * low - 1);

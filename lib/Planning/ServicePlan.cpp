@@ -120,12 +120,16 @@ static int64_t fewestDevices(const Asked &asked) {
   int64_t enough = from, least = from; // fewer than `least` are too few
   while (enough <= mostTimes * from && !hasPlan(enough, {one}))
     enough *= 2;
-  if (enough > mostTimes * from)
+  if (enough > mostTimes * from) {
+    // More devices meet no fewer limits, so the most of them answer for all.
+    if (!hasPlan(mostTimes * from, {one, two}))
+      return 0;
     for (enough = from; !hasPlan(enough, {one, two}); enough *= 2) {
-      least = enough + 1;
-      if (enough >= mostTimes * from || isOver())
+      if (isOver())
         return 0;
+      least = enough + 1;
     }
+  }
   while (least < enough && !isOver()) {
     int64_t middle = (least + enough) / 2;
     if (hasPlan(middle, {one, two}))
