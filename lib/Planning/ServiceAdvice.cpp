@@ -236,7 +236,7 @@ void Adviser::relax(const char *what, LatencyLimit ServiceGoal::*limit,
 std::optional<NearestLimit>
 service::nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
                       cost::ServingTime cost::ServingTimes::*time,
-                      int64_t mostEffort) {
+                      double leastMs, int64_t mostEffort) {
   const ServiceGoal &goal = asked.goal();
   ServiceGoal looser = goal;
   double low = (goal.*limit).ms;
@@ -261,7 +261,8 @@ service::nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
   };
   // Searches far beyond what is met take longest.
   constexpr double mostMs = 1e7, step = 4;
-  for (double next = step * low; !isMet(next); next *= step) {
+  double first = leastMs > low ? 1.01 * leastMs : step * low;
+  for (double next = first; !isMet(next); next *= step) {
     low = next;
     if (next > mostMs || isOver())
       return std::nullopt;

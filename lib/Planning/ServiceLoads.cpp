@@ -83,8 +83,10 @@ std::optional<Point> Loads<Loop>::best(int64_t most, double incumbent) {
   // No load has less than the least times of all.
   cost::ServingBounds all =
       loop.within({1, double(std::max<int64_t>(1, most))});
-  if (missLimits(all, goal))
+  if (missLimits(all, goal)) {
+    at(1); // for what is least
     return std::nullopt;
+  }
   double leastMs = all.ttft.ms.low + goal.load.outputTokens * all.tpot.ms.low;
   for (int64_t low = 1; low <= most; low *= 2) {
     int64_t high = std::min(most, 2 * low - 1);

@@ -146,9 +146,9 @@ static std::pair<bool, bool> findNearest(const Asked &asked,
                                          ServiceShortage &shortage) {
   constexpr int64_t mostEffort = 20'000;
   auto tpot = nearestLimit(asked, &ServiceGoal::tpot, &cost::ServingTimes::tpot,
-                           mostEffort);
+                           shortage.leastTpotMs, mostEffort);
   auto ttft = nearestLimit(asked, &ServiceGoal::ttft, &cost::ServingTimes::ttft,
-                           mostEffort);
+                           shortage.leastTtftMs, mostEffort);
   if (tpot)
     shortage.nearestTpotMs = tpot->ms;
   if (ttft)

@@ -87,7 +87,8 @@ ErrorOr<ServiceSummary> onEngines(
 
 /// The least of a limit with a plan, to a hundredth, while all else of the goal
 /// stands, and the plan; none: there is none, or finding it takes more than
-/// `mostEffort` evaluations of loads (0: no matter how many).
+/// `mostEffort` evaluations of loads (0: no matter how many). `leastMs` is the
+/// least that was seen, to begin at (0: unknown).
 struct NearestLimit {
   double ms = 0;
   ServicePlan plan;
@@ -95,7 +96,7 @@ struct NearestLimit {
 std::optional<NearestLimit>
 nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
              cost::ServingTime cost::ServingTimes::*time,
-             int64_t mostEffort = 0);
+             double leastMs = 0, int64_t mostEffort = 0);
 
 /// Fills in what the plan of `summary` is compared with: where no engine was
 /// asked for, the optimum over any sharding, which takes its place if it gains
