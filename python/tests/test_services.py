@@ -15,6 +15,7 @@ import shardopt as so
 from shardopt import deployments
 from shardopt._tools import run_tool
 from shardopt.cli import main
+from shardopt.deployments.service import Deployment
 from shardopt.engine_table import table
 from shardopt.models import parameters_of
 from shardopt.service_advice import advised, retyped
@@ -253,13 +254,23 @@ class ServiceTest(FolderTest):
     def test_any_takes_an_engine_whose_service_can_be_exported(self):
         asked = so.Problem(so.load_model("deepseek-v3"), "h100_sxm", devices=16, isl=1000, osl=1000,
                            engine="any")
-        service = so.plan(asked)
+        free = so.plan(asked)
+        self.assertEqual(free.engine, free.report["engines"][0]["engine"])
+        check = Deployment.check
+
+        def refuse(deployment):
+            if deployment.engine == free.engine:
+                raise so.Inexpressible("it is refused", ["serve: it is refused"], None)
+            check(deployment)
+
+        with mock.patch.object(Deployment, "check", refuse):
+            service = so.plan(asked)
+            self.assertIsNone(deployments.why_not_exported(service))
         best = service.report["engines"][0]
-        self.assertEqual(best["engine"], "trtllm")
-        self.assertIn("serve: 2 nodes", best["why_not_exported"])
-        self.assertIn("not exported: serve: 2 nodes", " ".join(service.table.split()))
-        self.assertNotEqual(service.engine, "trtllm")
-        self.assertIsNone(deployments.why_not_exported(service))
+        self.assertEqual((best["engine"], best["why_not_exported"]),
+                         (free.engine, "serve: it is refused"))
+        self.assertIn("not exported: serve: it is refused", " ".join(service.table.split()))
+        self.assertNotEqual(service.engine, free.engine)
         self.assertEqual(so.read_plan(self.kept(service)), service)
         # Its checkpoint is fp8 already.
         self.assertIsNone(retyped(asked, "weight_type", "fp8"))
