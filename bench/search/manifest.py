@@ -67,6 +67,7 @@ CHEAP = (*s.CLASSIC, s.CATCMAWM)
 UNLIKE = (s.SURROGATE, s.NO_WARM_START, s.COORDINATE, s.RANDOM_WALK)
 PARTS = (*s.PPO_PARTS, *s.SURROGATE_CRITICS)
 LEARNING = (s.PPO_UNTRAINED, s.PPO_TAUGHT)
+TIGHT = (s.RANDOM_WALK, s.PAPER_ANNEALING, s.ANNEALING)
 SOME, FEW = range(5), range(3)  # seeds of what takes long; of what has no interval
 
 # What learns asks for nothing that is free, so that a run of it counts both ways.
@@ -91,6 +92,9 @@ PLAN = (
         dataclasses.replace(batch, on_request=True)
         for batch in (
             Batch("constants of `ppo-paper`", ("moe-50",), s.PAPER_CONSTANTS, (ASKED,), SOME, first=1),
+            Batch("proved optima at tight SLOs", ("moe-15",), (s.EXACT,)),
+            Batch("Megatron's strategies at tight SLOs", ("moe-15",), s.MEGATRON),
+            Batch("random walks and annealing at tight SLOs", ("moe-25", "moe-15"), TIGHT, (ASKED,)),
             Batch("CatCMAwM where dims pay", ("dims",), (s.CATCMAWM,)),
             Batch("TPE where dims pay", ("dims",), (s.TPE,), seeds=SOME, dealt=1),
             Batch("other searchers where dims pay", ("dims",), s.CLASSIC, (ASKED,), SOME),

@@ -130,6 +130,7 @@ GROUPS = {
     for group in (
         Group("moe-50", "GPT-MoE, SLO 50 ms", _mixtures(50)),
         Group("moe-25", "GPT-MoE, SLO 25 ms", _mixtures(25)),
+        Group("moe-15", "GPT-MoE, SLO 15 ms", _mixtures(15)),
         Group("models", "Published models, at most 64 devices", _published()),
         Group("dims", "Where dims pay", tuple(map(_of_cell, cells.SCORED))),
         Group(
