@@ -66,11 +66,17 @@ def rows(facts):
     """Rows of (claim, here, verdict, what it depends on)."""
     agent, tuned = searchers.PPO_PAPER, searchers.ANNEALING
     literal = searchers.PAPER_ANNEALING if searchers.PAPER_ANNEALING in facts.of else tuned
-    tight = facts.ceilings_of("moe-25")
-    at_tight = f", with 25 ms {span(tight)}" if tight else ""
+    by_slo = {slo: facts.ceilings_of(f"moe-{slo}") for slo in (25, 15)}
+    tight = [ratio for ratios in by_slo.values() for ratio in ratios]
+    at_tight = "".join(f", with {slo} ms {span(r)}" for slo, r in by_slo.items() if r)
     least = min(len(sample.values) for sample in facts.of[agent].values())
     over_walk = facts.over_walk(agent)
-    below = sum(ratio < 1 for ratio in facts.over_walk(literal))
+    annealed_over_walk = [
+        ratio
+        for group in ("moe-50", "moe-25", "moe-15")
+        for ratio, _ in facts.ratios_of(group, literal)
+    ]
+    below = sum(ratio < 1 for ratio in annealed_over_walk)
     over_literal = facts.over(agent, literal)
     best_over_style = [facts.best(w, agent) / max(facts.styles(w)) for w in SHORTEST]
     sa_over_style = [
@@ -100,8 +106,8 @@ def rows(facts):
         ),
         (
             "Annealing is below random walk on five of six",
-            f"{below} of 6 for {literal.label} (n = {facts.runs(literal)} a workload)",
-            REPRODUCED if below >= 5 else NOT_HERE if below else CONTRADICTED,
+            f"{below} of {len(annealed_over_walk)} for {literal.label}, over the SLOs below (n = {facts.runs(literal)} a workload)",
+            REPRODUCED if below >= 5 / 6 * len(annealed_over_walk) else NOT_HERE if below else CONTRADICTED,
             "what the paper's moves are, which it does not say; here one variable is redrawn",
         ),
         (

@@ -104,14 +104,37 @@ class Facts:
 
     def ceilings_of(self, group):
         """The same of the workloads of `group`; nothing where one is not measured."""
-        ratios = []
+        optima = [self.measured.reference(workload) for workload in GROUPS[group].workloads]
+        walks = self._samples_of(group, WALK)
+        if not all(walks) or not all(optima):
+            return []
+        return [optimum / walk.mean for optimum, walk in zip(optima, walks)]
+
+    def ratios_of(self, group, searcher):
+        """(ratio to random walk, interval) of the workloads of `group`; nothing where one
+        is not measured."""
+        walks, own = self._samples_of(group, WALK), self._samples_of(group, searcher)
+        if not all(walks) or not all(own):
+            return []
+        return [sample.over(walk) for sample, walk in zip(own, walks)]
+
+    def over_styles(self, group):
+        """The optimum over the best of Megatron's plans of the workloads of `group`; nothing
+        where one is not measured."""
+        workloads = GROUPS[group].workloads
+        best = [max(self.styles(workload)) for workload in workloads]
+        optima = [self.measured.reference(workload) for workload in workloads]
+        if not all(best) or not all(optima):
+            return []
+        return [optimum / style for optimum, style in zip(optima, best)]
+
+    def _samples_of(self, group, searcher):
+        """A Sample of each workload; None where nothing was found."""
+        found = []
         for workload in GROUPS[group].workloads:
-            values = tuple(run.best for run in self.measured.of(workload, WALK, ASKED))
-            optimum = self.measured.reference(workload)
-            if not values or not optimum:
-                return []
-            ratios.append(optimum / Sample(values).mean)
-        return ratios
+            values = tuple(run.best for run in self.measured.of(workload, searcher, ASKED))
+            found.append(Sample(values) if any(values) else None)
+        return found
 
     def runs(self, searcher):
         counts = {len(s.values) for s in (self.of.get(searcher) or self.walk).values()}
