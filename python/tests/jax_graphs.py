@@ -173,9 +173,9 @@ def models():
     block = {name: array(16, 16, 3, 3) for name in ("c1", "c2")} | {n: array(16) for n in ("s1", "t1", "s2", "t2")}
     decoder = {"embed": embed, "n1": array(WIDTH), "head": head}
     return {
-        "gpt2": (gpt2, {"embed": embed, "places": array(8, WIDTH), "layers": [layer()] * 2}, text),
+        "gpt2": (gpt2, {"embed": embed, "places": array(8, WIDTH), "layers": [layer()]}, text),
         "llama": (llama, {**decoder, "layers": [layer(WIDTH // 2)] * 2}, text),
-        "mixtral": (llama, {**decoder, "layers": [layer(WIDTH // 2, 2 * WIDTH, 4)] * 2}, text),
+        "mixtral": (llama, {**decoder, "layers": [layer(WIDTH // 2, 2 * WIDTH, 4)]}, text),
         "scan": (scan, {**decoder, "layers": {name: array(3, *one.shape) for name, one in layer(WIDTH // 2).items()}}, text),
         "vit": (vit, {"patch": array(WIDTH, 8, 4, 4), "places": array(16, WIDTH), "head": head, "layers": [layer()]}, image),
         "resnet": (resnet, {"stem": array(16, 8, 3, 3), "s": array(16), "t": array(16), "head": array(16, WORDS), "layers": [block] * 2}, image),

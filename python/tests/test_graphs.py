@@ -201,7 +201,7 @@ class ExecutedTest(unittest.TestCase):
             self.assertEqual(len(names), count)
             for mesh in ("8", "data=2,model=4"):
                 for name in names:
-                    graph = graphs.import_graph(folder / f"{name}.mlir", machine, mesh, simulator="roofline")
+                    graph = graphs.import_graph(folder / f"{name}.mlir", machine, mesh, simulator="roofline", time_limit=600)
                     self.assertTrue(graph.proved, name)
                     for plan in graph.plans:
                         self.assertGreaterEqual(plan["us"], graph.us - 1e-3, (name, plan))

@@ -68,11 +68,11 @@ def models():
     decoder = {**common, "num_key_value_heads": 2, "head_dim": WIDTH // HEADS, "max_position_embeddings": 2 * LENGTH}
     small_image = {"image_size": 16, "num_channels": 8, "num_labels": WORDS}
     return {
-        "gpt2": ("GPT2LMHeadModel", {"vocab_size": WORDS, "n_embd": WIDTH, "n_layer": 2, "n_head": HEADS, "n_positions": LENGTH}, texts()),
+        "gpt2": ("GPT2LMHeadModel", {"vocab_size": WORDS, "n_embd": WIDTH, "n_layer": 1, "n_head": HEADS, "n_positions": LENGTH}, texts()),
         "llama": ("LlamaForCausalLM", decoder, texts()),
-        "mixtral": ("MixtralForCausalLM", {**decoder, "num_local_experts": 4, "num_experts_per_tok": 2, "experts_implementation": "batched_mm"}, texts()),
+        "mixtral": ("MixtralForCausalLM", {**decoder, "num_hidden_layers": 1, "num_local_experts": 4, "num_experts_per_tok": 2, "experts_implementation": "batched_mm"}, texts()),
         "vit": ("ViTForImageClassification", {**common, **small_image, "num_hidden_layers": 1, "patch_size": 4}, images),
-        "resnet": ("ResNetForImageClassification", {"image_size": 16, "num_channels": 8, "num_labels": WORDS, "embedding_size": 16, "hidden_sizes": [32, 64], "depths": [1, 2], "layer_type": "bottleneck"}, images),
+        "resnet": ("ResNetForImageClassification", {"image_size": 16, "num_channels": 8, "num_labels": WORDS, "embedding_size": 16, "hidden_sizes": [32, 64], "depths": [1, 1], "layer_type": "bottleneck"}, images),
         "mamba": ("MambaForCausalLM", {"vocab_size": WORDS, "hidden_size": WIDTH, "state_size": 4, "num_hidden_layers": 1}, texts()),
         "encoder_decoder": ("T5ForConditionalGeneration", {"vocab_size": WORDS, "d_model": WIDTH, "d_kv": WIDTH // HEADS, "d_ff": 4 * WIDTH, "num_layers": 1, "num_heads": HEADS}, texts(("input_ids", "decoder_input_ids"))),
     }

@@ -8,7 +8,7 @@ a tuple is a result without a rule.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Sequence, Union
+from typing import Any, Callable, Sequence, TypeVar, Union
 
 from .stablehlo import Builder, Scalar, Value, common_kind
 
@@ -16,6 +16,7 @@ from .stablehlo import Builder, Scalar, Value, common_kind
 Made = Sequence[Value]
 Result = Union[Value, tuple]
 Rule = Callable[..., Result]
+Kept = TypeVar("Kept", bound=Rule)
 
 #: By name, without the overload: `aten.add`.
 RULES: dict[str, Rule] = {}
@@ -25,8 +26,8 @@ class Unsupported(Exception):
     """An argument that a rule has no form for: what it is, and what would do."""
 
 
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    def remember(function: Rule) -> Rule:
+def rule(*names: str) -> Callable[[Kept], Kept]:
+    def remember(function: Kept) -> Kept:
         RULES.update({f"aten.{name}": function for name in names})
         return function
 

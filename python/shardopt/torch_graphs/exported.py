@@ -74,7 +74,8 @@ class _Walker:
         """Values by node; tuples where there are several."""
 
     def module(self) -> str:
-        arguments, results = [], ()
+        arguments: list[tuple[Value, str]] = []
+        results: tuple[Value, ...] = ()
         names = self._argument_names()
         for node in self.program.graph.nodes:
             if node.op == "placeholder":
