@@ -10,6 +10,7 @@
 #include "shardopt/Model/Machine/MachineGroups.h"
 #include "shardopt/Planning/Ordering/JointPlan.h"
 #include "shardopt/Planning/Ordering/OrderReport.h"
+#include "shardopt/Planning/Ordering/TrainingStep.h"
 #include "shardopt/Planning/Ordering/UnlikeStages.h"
 #include "shardopt/Planning/Scenario.h"
 #include "shardopt/Solvers/Schedule/ScheduleText.h"
@@ -105,10 +106,61 @@ static std::string describe(const ordering::UnlikeStages &stages,
          (stages.even ? std::to_string(*stages.even) : "does not fit");
 }
 
+/// A training step of `planned`, on its stages.
+static ErrorOr<ScheduleTask> makeTrainingTask(const Options &options,
+                                              const Planned &planned) {
+  const Scenario &scenario = *planned.scenario;
+  int64_t devices = planned.strategy.degrees.pp;
+  int64_t microbatches =
+      options.microbatches ? options.microbatches : 2 * devices;
+  ErrorOr<PipelineTask> task = pipelineOf(options, devices, microbatches);
+  if (!task)
+    return task.error();
+  schedule::Pipeline &pipeline = task->pipeline;
+  if (!options.memory)
+    pipeline.memory = int64_t(scenario.machine().memoryCapacity);
+  ErrorOr<ordering::TrainingStep> step =
+      ordering::TrainingStep::create(scenario.costs(), planned.strategy);
+  if (!step)
+    return Error{options.graph + ": " + step.error().message};
+  auto divide = [&](const schedule::Pipeline &own) {
+    return step->divide(own, int32_t(microbatches));
+  };
+  std::optional<schedule::TrainChunks> chunks = divide(pipeline);
+  if (!chunks)
+    return Error{options.graph + ": the model has fewer layers than the " +
+                 std::to_string(pipeline.chunks()) + " chunks of placement '" +
+                 (options.placement.empty() ? "linear" : options.placement) +
+                 "'"};
+  ErrorOr<schedule::Instance> instance = schedule::Instance::expand(
+      schedule::makeChunkGraph(pipeline, *chunks, task->copies), task->copies);
+  if (!instance)
+    return instance.error();
+  ScheduleTask result(std::move(*instance));
+  result.baselines = schedule::computeBaselines(result.instance, pipeline,
+                                                int32_t(microbatches), divide);
+  result.notes.push_back(
+      {"training", std::to_string(microbatches) + " micro-batches through " +
+                       std::to_string(pipeline.chunks()) +
+                       " chunks, times in nanoseconds, memory in bytes, "
+                       "simulator " +
+                       scenario.simulatorName()});
+  return result;
+}
+
 ErrorOr<std::vector<ScheduleTask>> makeModuleTasks(const Options &options) {
   ErrorOr<Planned> planned = readPlanned(options);
   if (!planned)
     return planned.error();
+  if (options.isTraining) {
+    if (!planned->kinds.empty())
+      return Error{"--training is for one machine, found groups with different "
+                   "machines"};
+    ErrorOr<ScheduleTask> task = makeTrainingTask(options, *planned);
+    if (!task)
+      return task.error();
+    return std::vector<ScheduleTask>{std::move(*task)};
+  }
   const cost::CostModel &costs = planned->scenario->costs();
   ordering::StepOptions step{1, options.reorders};
   std::string stages;

@@ -31,6 +31,9 @@ device, with a lower bound.
   --reorder             modules: allow ops of a chunk to be reordered
   --joint               modules: choose dims, stages and order together, and
                         compare with choosing them one by one
+  --training            modules: a training step of the strategy, whose stages
+                        are the devices of --placement; --memory in bytes
+                        (default: that of the machine)
   --ring=<n,...>        --joint: micro-batches in flight in decode, numbers to
                         choose from (default: those of the strategy, one less
                         and one more; 0: one step alone)
@@ -85,16 +88,27 @@ checkTogether(const Options &options,
     return Error{options.graph.empty()
                      ? "expected a graph or --pattern; see --help"
                      : "expected a graph or --pattern, found both"};
-  if (isModule(options) &&
+  if (isModule(options) && !options.isTraining &&
       (options.microbatches || !options.placement.empty() || options.memory))
     return Error{"--microbatches, --placement and --memory are of graphs and "
-                 "patterns, a module has a strategy"};
-  if (!isModule(options) && (!options.machine.empty() || options.reorders ||
-                             options.isJoint || options.simulator != "auto" ||
-                             options.chunks != std::vector<int64_t>{1}))
+                 "patterns, and of modules with --training"};
+  bool hasChunks = options.chunks != std::vector<int64_t>{1};
+  if (!isModule(options) &&
+      (!options.machine.empty() || options.reorders || options.isJoint ||
+       options.isTraining || options.simulator != "auto" || hasChunks))
     return Error{
-        "--machine, --simulator, --chunks, --reorder and --joint are of "
-        "modules, files that end in .mlir"};
+        "--machine, --simulator, --chunks, --reorder, --joint and --training "
+        "are of modules, files that end in .mlir"};
+  if (options.isTraining && (options.reorders || options.isJoint || hasChunks))
+    return Error{"--training orders whole passes, found --chunks, --reorder or "
+                 "--joint"};
+  if (options.isTraining && options.mostMemory)
+    return Error{"--memory: expected one number with --training"};
+  if (options.isTraining &&
+      (options.placement == "free" || options.placement == "balanced"))
+    return Error{"--placement: expected linear, bidirectional, v or wave with "
+                 "--training, found '" +
+                 options.placement + "'"};
   if (options.isJoint && options.reorders)
     return Error{"--joint keeps the order of programs, found --reorder"};
   const std::vector<int64_t> &ring = options.ring;
@@ -174,6 +188,7 @@ ErrorOr<Options> parseOptions(int argc, char **argv) {
   line.add("--ring", takeIntegers(options.ring, 1, 16, 0));
   line.addFlag("--reorder", options.reorders);
   line.addFlag("--joint", options.isJoint);
+  line.addFlag("--training", options.isTraining);
   line.add("--stages", takeInteger(options.stages, 1, mostDevices));
   line.add("--microbatches",
            takeInteger(options.microbatches, 1, schedule::maxOps));

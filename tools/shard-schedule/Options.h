@@ -22,9 +22,10 @@ struct Options {
   std::vector<int64_t> chunks = {1}; ///< of a module
   /// Of a module, jointly; empty: as usual, 0: no ring.
   std::vector<int64_t> ring;
-  bool reorders = false; ///< of a module
-  bool isJoint = false;  ///< chooses dims and stages of a module, too
-  std::string pattern;   ///< train, experts, overlap, prefill, decode
+  bool reorders = false;   ///< of a module
+  bool isJoint = false;    ///< chooses dims and stages of a module, too
+  bool isTraining = false; ///< forward and backward passes of a module
+  std::string pattern;     ///< train, experts, overlap, prefill, decode
   int64_t stages = 0, microbatches = 0;
   std::vector<int64_t> times;
   /// Of overlap: the times of a batch that is cut in 1, 2, …; `times` is one of

@@ -26,6 +26,60 @@ static Strategy withMicroBatch(const Strategy &whole, int64_t sequences) {
   return part;
 }
 
+/// What embedding and head see.
+static cost::Context outerContext(const cost::CostModel &costs,
+                                  const Degrees &degrees,
+                                  const StepOptions &options) {
+  cost::Context context = costs.context(degrees);
+  if (options.isTraining)
+    context.sequences = context.rows;
+  return context;
+}
+
+/// The gradients of what `kernels` read: of a product one of its rows and one
+/// of its weights, each with as many flops and bytes as the product. Attention
+/// makes five products instead of two (FlashAttention-2, arXiv 2307.08691).
+/// What only moves bytes moves them once more. Kept are rows that products and
+/// attention read, both halves of a gated product, and of a norm, which reads
+/// and writes twice, its sum.
+static Gradients gradientsOf(const cost::OpCost &cost,
+                             const cost::TimeModel &clock) {
+  constexpr double element = 2; // bf16
+  Gradients result;
+  cost::WeightType weights = cost::WeightType::Bf16;
+  for (cost::Kernel kernel : cost.kernels) {
+    switch (kernel.kind) {
+    case cost::KernelKind::Gemm:
+    case cost::KernelKind::GroupedGemm:
+    case cost::KernelKind::BatchedGemm: {
+      double heads =
+          kernel.kind == cost::KernelKind::BatchedGemm ? kernel.count : 1;
+      result.weightSeconds += clock.seconds(kernel);
+      result.keptBytes += heads * kernel.rows * kernel.k * element;
+      if (kernel.gates)
+        result.keptBytes += kernel.rows * kernel.n * element;
+      weights = kernel.weights;
+      std::swap(kernel.k, kernel.n);
+      result.inputSeconds += clock.seconds(kernel);
+      break;
+    }
+    case cost::KernelKind::Attention:
+    case cost::KernelKind::Ranking:
+      result.inputSeconds += 2.5 * clock.seconds(kernel);
+      result.keptBytes += kernel.rows * std::max(1.0, kernel.prompt) *
+                          (kernel.count + 2 * kernel.kvHeads) * kernel.n *
+                          element;
+      break;
+    case cost::KernelKind::Memory:
+      result.inputSeconds += clock.seconds(kernel);
+      result.keptBytes += kernel.bytes / 4;
+      break;
+    }
+  }
+  result.parameters = cost.weightBytes / cost::bytesPerWeight(weights);
+  return result;
+}
+
 namespace {
 
 /// Writes the operators of a step in the order of the program. The handle of a
@@ -36,7 +90,7 @@ public:
              const StepOptions &options, int64_t sequences, StepGraph &result)
       : costs(costs), model(costs.model()), strategy(strategy),
         degrees(strategy.degrees), options(options),
-        outer(costs.context(degrees)),
+        outer(outerContext(costs, degrees, options)),
         cacheScale(double(sequences) / double(outer.groupBatch)),
         walk(costs, strategy), result(result) {}
 
@@ -114,6 +168,8 @@ int32_t StepWriter::add(const std::string &name, StepOrigin origin,
     firstOfStage = index;
   graph.ops.push_back(std::move(op));
   result.origins.push_back(origin);
+  // A collective has its transpose in the backward pass, and a sum two reads.
+  result.gradients.push_back({seconds, 0, 0, 0});
   return index;
 }
 
@@ -138,6 +194,7 @@ int32_t StepWriter::runOp(const cost::Node &node, int32_t layer,
   int32_t variable = int32_t(node.variable);
   int32_t made = add(node.name, {Part::Kernels, variable, layer},
                      MachineKind::Compute, seconds, std::move(operands));
+  result.gradients[made] = gradientsOf(cost, clock());
   result.graph.ops[made].parameterBytes =
       int64_t(std::ceil(cost.weightBytes + cost.cacheBytes * cacheScale));
   return send(node.name + ".send", {Part::Collectives, variable, layer},

@@ -32,6 +32,15 @@ struct StepOptions {
   std::vector<const cost::TimeModel *> clocks = {};
   /// Micro-batches of a replica's sequences; 0: those of the cost model.
   int64_t microBatches = 0;
+  /// Whether the head sees all rows, for the loss of each.
+  bool isTraining = false;
+};
+
+/// What the backward pass of an operator takes.
+struct Gradients {
+  double inputSeconds = 0, weightSeconds = 0;
+  double keptBytes = 0;  ///< from its forward pass on
+  double parameters = 0; ///< of a device
 };
 
 /// What an operator of the graph does.
@@ -53,7 +62,8 @@ struct StepOrigin {
 /// the whole batch. Times are nanoseconds.
 struct StepGraph {
   schedule::PlanGraph graph;
-  std::vector<StepOrigin> origins; ///< by operator
+  std::vector<StepOrigin> origins;  ///< by operator
+  std::vector<Gradients> gradients; ///< by operator
   int32_t copies = 1;
   int32_t chunks = 1; ///< of a micro-batch; divides `copies`
 };

@@ -32,6 +32,11 @@ enum class ExpertOrder : uint8_t {
   Hanayo        ///< wave; full backward passes
 };
 
+constexpr ExpertOrder expertOrders[] = {
+    ExpertOrder::OneFOneB,  ExpertOrder::ZeroBubbleH1, ExpertOrder::DualPipe,
+    ExpertOrder::DualPipeV, ExpertOrder::ZeroBubbleV,  ExpertOrder::VHalf,
+    ExpertOrder::VMin,      ExpertOrder::Chimera,      ExpertOrder::Hanayo};
+
 /// A chunk's pass, or two passes that overlap.
 struct Block {
   /// The micro-batch of a direction, and the chunk that it is at.
