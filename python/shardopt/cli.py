@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import io
 import os
@@ -73,21 +74,41 @@ def _spell_all() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _drop_output() -> None:
+    """Python writes what is left at its end, and cannot say there that it failed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _said(error: BaseException) -> str:
+    """What an error says, without the number that the system gives it."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error) or type(error).__name__
+    if error.filename is not None:
+        return f"'{error.filename}': {error.strerror}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):  # of a print
+        _drop_output()
+        return f"the output cannot be written: {error.strerror}"
+    return error.strerror
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Runs a command line; returns the exit code."""
     _spell_all()
     try:
-        return _run(list(sys.argv[1:] if words is None else words))
+        code = _run(list(sys.argv[1:] if words is None else words))
+        if sys.stdout:  # none if the shell closed it
+            sys.stdout.flush()
+        return code
     except BrokenPipeError:
         # Whoever read the output has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return FEASIBLE
     except Infeasible as error:
         print(error.table, end="")
         print(f"error: {error}", file=sys.stderr)
         return INFEASIBLE
     except (ShardoptError, ImportError, *WRONG_INPUT) as error:
-        print(f"error: {error or type(error).__name__}", file=sys.stderr)
+        print(f"error: {_said(error)}", file=sys.stderr)
         if isinstance(error, (Inexpressible, TooFewDevices)):
             return INFEASIBLE
         return EXHAUSTED if isinstance(error, BudgetExhausted) else USAGE

@@ -15,6 +15,7 @@ from ..errors import ShardoptError, UnknownName
 from ..exits import FEASIBLE
 from ..launches import engine_of, export, model_folder, served_name
 from ..services import Service
+from ..tables import fitted
 
 
 def export_verb(args: argparse.Namespace) -> int:
@@ -123,7 +124,7 @@ def _export_service(args: argparse.Namespace, plan: Any) -> int:
     for path in paths:
         print(f"  written   {path}")
     for line in left_to_users(deployment, args.target, settings):
-        print(f"  note      {line}")
+        print(fitted(f"  note      {line}"))
     print(f"  next      {next_step(deployment, args.target, args.output_dir)}")
     return FEASIBLE
 
