@@ -243,10 +243,7 @@ def executed(text, values):
 def of_arguments(text):
     """The module with the shardings of arguments and results alone."""
     text = re.sub(r"sdy\.sharding = #sdy\.sharding_per_value<[^\n]*?>\]>,? ?", "", text).replace(" {} ", " ")
-    for name, value in re.findall(r'(%\w+) = "sdy\.sharding_constraint"\((%\w+)\)', text):
-        text = re.sub(rf"\n *{name} = [^\n]*", "", text)
-        text = re.sub(rf"{name}\b", value, text)
-    return text
+    return re.sub(r'"sdy\.sharding_constraint"(\(%[\w#]+\)) <\{.*?\}> :', r'"stablehlo.reshape"\1 :', text)
 
 
 def run(folder):
