@@ -3,7 +3,7 @@
 Models have Megatron's dims with sequence parallelism. `shard-schedule --training` cuts the
 layers into the chunks of each placement, times forward passes and both gradients by the
 ops' own costs, and orders them. Prints tables; --page writes them into
-docs/ScheduleResults.md. An order that does not fit the memory of a device has a dash.
+docs/TrainingSteps.md. An order that does not fit the memory of a device has a dash.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from marked import with_part
 from pipeline_orders import ORDERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/ScheduleResults.md"
+PAGE = ROOT / "docs/TrainingSteps.md"
 BEGIN, END = "<!-- made by ./dev bench training -->", "<!-- end of training -->"
 STAGES, MICROBATCHES, TOKENS = 8, 20, 4096
 # Name, config, degrees of a stage, replicas.
@@ -107,7 +107,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=2000, help="of search, for each row")
     parser.add_argument("--memory", type=float, default=72, help="of a device, GB")
     parser.add_argument("--only", default="", help="models with this in their name")
-    parser.add_argument("--page", action="store_true", help="write docs/ScheduleResults.md")
+    parser.add_argument("--page", action="store_true", help="write docs/TrainingSteps.md")
     args = parser.parse_args()
     lines = []
     with tempfile.TemporaryDirectory(prefix="shardopt-training-") as folder:
