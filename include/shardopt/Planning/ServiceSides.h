@@ -95,8 +95,8 @@ struct NearestLimit {
 };
 std::optional<NearestLimit>
 nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
-             cost::ServingTime cost::ServingTimes::*time,
-             double leastMs = 0, int64_t mostEffort = 0);
+             cost::ServingTime cost::ServingTimes::*time, double leastMs = 0,
+             int64_t mostEffort = 0);
 
 /// Fills in what the plan of `summary` is compared with: where no engine was
 /// asked for, the optimum over any sharding, which takes its place if it gains

@@ -15,7 +15,8 @@
 
 namespace shardopt::cost {
 
-/// When a step works on two micro-batches (docs/ServingRuns.md#two-micro-batches).
+/// When a step works on two micro-batches
+/// (docs/ServingRuns.md#two-micro-batches).
 enum class Overlap : uint8_t {
   Never,
   Faster, ///< where that is faster: the engine has a threshold
