@@ -72,6 +72,11 @@ class Graph:
             ]
         return found
 
+    def unused(self) -> list[str]:
+        """Axes of the mesh that shard no value."""
+        used = {axis for node in self.nodes for dims in node["shardings"] for axes in dims for axis in axes}
+        return [axis for axis in self.mesh if axis not in used]
+
     def rows(self) -> list[dict[str, Any]]:
         """A row for each kind of argument, and of op that is a kernel or that communicates;
         one for all other ops, which are fused into these."""

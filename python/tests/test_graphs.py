@@ -161,7 +161,17 @@ class CommandTest(unittest.TestCase):
         self.assertRegex(text, r"Megatron +[0-9.]+ +0.0678 +1 +0")
         self.assertIn("sdy.mesh", output.read_text())
         code, text = self.call(MLP, "--json")
-        self.assertEqual((code, json.loads(text)["mesh"]), (0, {"x": 8}))
+        found = json.loads(text)
+        self.assertEqual((code, found["mesh"], found["placements"]["arg1"]), (0, {"x": 8}, ["Shard(1)"]))
+
+    def test_axes_that_shard_nothing(self):
+        """A mesh larger than any dim is no error: everything is replicated, and a note says so."""
+        source = self.folder / "graph.mlir"
+        source.write_text(f"func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {{\n  {SOME}\n  return %0 : tensor<8xf32>\n}}\n")
+        code, text = self.call(source, "--mesh", "data=16,model=1024")
+        self.assertEqual(code, 0, text)
+        for axis, size in (("data", 16), ("model", 1024)):
+            self.assertIn(f"axis {axis} shards nothing: no dim that {size} divides is worth it", text)
 
     def test_what_is_refused(self):
         source = self.folder / "graph.mlir"

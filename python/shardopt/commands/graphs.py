@@ -41,7 +41,7 @@ def import_graph_verb(args: argparse.Namespace) -> int:
     if args.format == "json":
         found = dataclasses.asdict(graph)
         del found["annotated"]
-        print_json({**found, "rows": graph.rows(), "output": args.output})
+        print_json({**found, "rows": graph.rows(), "placements": graph.placements(), "output": args.output})
         return FEASIBLE
     print(rows_as_table(graph.rows()), end="\n\n")
     axes = ", ".join(f"{name} {size}" for name, size in graph.mesh.items())
@@ -50,6 +50,8 @@ def import_graph_verb(args: argparse.Namespace) -> int:
     print(f"  time      {graph.us:.1f} us ({proof})")
     if graph.layers > 1:
         print(f"  layers    {graph.layers} share their sharding")
+    for axis in graph.unused():
+        print(f"  note      axis {axis} shards nothing: no dim that {graph.mesh[axis]} divides is worth it")
     ops = [node for node in graph.nodes if node["op"] != "argument"]
     for why in dict.fromkeys((node["op"], node["replicated"]) for node in ops if node["replicated"]):
         count = sum((node["op"], node["replicated"]) == why for node in ops)
