@@ -60,8 +60,10 @@ constexpr const char *spell(RequestField field) { return infoOf(field).name; }
 
 /// Former names, which are read and never written.
 inline constexpr std::pair<const char *, RequestField> formerRequestNames[] = {
-    {"prefix_hit", RequestField::PrefixCacheHitRate},
-    {"expert_skew", RequestField::ExpertImbalance}};
+#define SHARDOPT_FORMER_REQUEST_NAME(former, Name, current)                    \
+  {#former, RequestField::Name},
+#include "shardopt/Model/FormerRequestNames.def"
+};
 
 /// The field called `name`, now or formerly, with '-' or '_'.
 std::optional<RequestField> parseRequestField(std::string_view name);

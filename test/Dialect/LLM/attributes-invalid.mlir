@@ -138,50 +138,65 @@ func.func private @twice() attributes {a = #llm.workload<phase = decode, context
 // -----
 
 // (C1) of a service
-// expected-error @+1 {{'decoders' must be positive, found 0}}
-func.func private @decoders() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 0, decode = <tp = 1, ep = 1, pp = 1, batch = 1>>}
+// expected-error @+1 {{'decode_workers' must be positive, found 0}}
+func.func private @decoders() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decode_workers = 0, decode = <tp = 1, ep = 1, pp = 1, batch = 1>>}
 
 // -----
 
 // (C2) of a service
-// expected-error @+1 {{'readers' is 2 and 'prefill' is missing, expected a positive number and a strategy, or neither}}
-func.func private @readers() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, readers = 2>}
+// expected-error @+1 {{'prefill_workers' is 2 and 'prefill' is missing, expected a positive number and a strategy, or neither}}
+func.func private @readers() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decode_workers = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, prefill_workers = 2>}
 
 // -----
 
 // (C4) of a service
-// expected-error @+1 {{'prefill_machine' is "h100_sxm", and there are no 'readers'}}
-func.func private @machine() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100_sxm">}
+// expected-error @+1 {{'prefill_machine' is "h100_sxm", and there are no 'prefill_workers'}}
+func.func private @machine() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decode_workers = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100_sxm">}
 
 // -----
 
 // (C4) of a service
 // expected-error @+1 {{'decode_machine' and 'prefill_machine' go together, and 'decode_machine' is missing}}
-func.func private @machines() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, prefill_machine = "h100_sxm">}
+func.func private @machines() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decode_workers = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, prefill_machine = "h100_sxm">}
 
 // -----
 
 // (C4) of a service
 // expected-error @+1 {{'prefill_machine' is empty, expected a machine or its file}}
-func.func private @nameless_reader() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, readers = 1, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "">}
+func.func private @nameless_reader() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decode_workers = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, prefill_workers = 1, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "">}
 
 // -----
 
 // (C4) of a service
 // expected-error @+1 {{'decode_machine' is empty, expected a machine or its file}}
-func.func private @nameless_decoder() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, readers = 1, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "", prefill_machine = "h100_sxm">}
+func.func private @nameless_decoder() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decode_workers = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>, prefill_workers = 1, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "", prefill_machine = "h100_sxm">}
+
+// -----
+
+// expected-error @+1 {{'decoders' is given twice}}
+func.func private @former_and_current() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decode_workers = 1, decoders = 1>}
+
+// -----
+
+// expected-error @+1 {{unknown member 'writers'; known: engine}}
+func.func private @unknown_member() attributes {a = #llm.service<writers = 1>}
+
+// -----
+
+// expected-error @+1 {{'decode' is missing}}
+func.func private @missing() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decode_workers = 1>}
 
 // -----
 
 // (C5) of a service
 // expected-error @+1 {{unknown engine 'vlm'; known: vllm}}
-func.func private @engine() attributes {a = #llm.service<engine = "vlm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>>}
+func.func private @engine() attributes {a = #llm.service<engine = "vlm", concurrency = 1, decode_workers = 1, decode = <tp = 1, ep = 1, pp = 1, batch = 1>>}
 
 // -----
 
 // (C3) of a service
 // expected-error @+1 {{'decode' must be a complete strategy, 'pp' is missing}}
-func.func private @complete() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decoders = 1, decode = <tp = 1, ep = 1, batch = 1>>}
+func.func private @complete() attributes {a = #llm.service<engine = "vllm", concurrency = 1, decode_workers = 1, decode = <tp = 1, ep = 1, batch = 1>>}
 
 // -----
 

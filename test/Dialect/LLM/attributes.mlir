@@ -35,11 +35,11 @@ func.func private @requests() attributes {
   c = #llm.workload<phase = decode, context = 1, tpot_ms = 1.0e-7>}
 
 // CHECK-LABEL: @service
-// CHECK-SAME:    a = #llm.service<engine = "vllm", concurrency = 362, decoders = 2, decode = <tp = 2, ep = 1, pp = 1, batch = 180>, readers = 4, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100\22_sxm">
-// CHECK-SAME:    b = #llm.service<engine = "sglang", concurrency = 1, decoders = 1, decode = <tp = 8, ep = 1, pp = 1, batch = 1>>
+// CHECK-SAME:    a = #llm.service<engine = "vllm", concurrency = 362, decode_workers = 2, decode = <tp = 2, ep = 1, pp = 1, batch = 180>, prefill_workers = 4, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100\22_sxm">
+// CHECK-SAME:    b = #llm.service<engine = "sglang", concurrency = 1, decode_workers = 1, decode = <tp = 8, ep = 1, pp = 1, batch = 1>>
 func.func private @service() attributes {
-  a = #llm.service<engine = "vllm", concurrency = 362, decoders = 2, decode = <tp = 2, ep = 1, pp = 1, batch = 180>, readers = 4, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100\22_sxm">,
-  b = #llm.service<engine = "sglang", concurrency = 1, decoders = 1, decode = <tp = 8, ep = 1, pp = 1, batch = 1>>}
+  a = #llm.service<engine = "vllm", concurrency = 362, decode_workers = 2, decode = <tp = 2, ep = 1, pp = 1, batch = 180>, prefill_workers = 4, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100\22_sxm">,
+  b = #llm.service<engine = "sglang", concurrency = 1, decode_workers = 1, decode = <tp = 8, ep = 1, pp = 1, batch = 1>>}
 
 // Fields with their default value are not printed.
 // CHECK-LABEL: @rope

@@ -251,6 +251,85 @@ static void printRequests(AsmPrinter &printer, const RequestLoad &load) {
 }
 
 //===----------------------------------------------------------------------===//
+// The workers of a service
+//===----------------------------------------------------------------------===//
+
+Attribute ServiceAttr::parse(AsmParser &parser, Type) {
+  StringAttr engine, decodeMachine, prefillMachine;
+  std::optional<int64_t> concurrency, decodeWorkers, prefillWorkers;
+  StrategyAttr decode, prefill;
+  SMLoc start = parser.getCurrentLocation();
+  auto once = [&](StringRef name, auto &into) -> ParseResult {
+    using Value = std::decay_t<decltype(into)>;
+    if (into)
+      return parser.emitError(parser.getCurrentLocation(), "'")
+             << name << "' is given twice";
+    if constexpr (std::is_same_v<Value, std::optional<int64_t>>)
+      return parser.parseInteger(into.emplace());
+    else
+      return parser.parseCustomAttributeWithFallback(into);
+  };
+  ParseResult members = parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
+        SMLoc loc = parser.getCurrentLocation();
+        std::string name;
+        if (parser.parseKeywordOrString(&name) || parser.parseEqual())
+          return failure();
+        if (name == "engine")
+          return once(name, engine);
+        if (name == "concurrency")
+          return once(name, concurrency);
+        if (name == "decode_workers" || name == "decoders")
+          return once(name, decodeWorkers);
+        if (name == "decode")
+          return once(name, decode);
+        if (name == "prefill_workers" || name == "readers")
+          return once(name, prefillWorkers);
+        if (name == "prefill")
+          return once(name, prefill);
+        if (name == "decode_machine")
+          return once(name, decodeMachine);
+        if (name == "prefill_machine")
+          return once(name, prefillMachine);
+        return parser.emitError(loc, "unknown member '")
+               << abbreviate(name) << "'; "
+               << listKnown(name, {"engine", "concurrency", "decode_workers",
+                                   "decode", "prefill_workers", "prefill",
+                                   "decode_machine", "prefill_machine"});
+      });
+  if (members)
+    return {};
+  for (auto [name, isGiven] : {std::pair("engine", bool(engine)),
+                               std::pair("concurrency", bool(concurrency)),
+                               std::pair("decode_workers", bool(decodeWorkers)),
+                               std::pair("decode", bool(decode))})
+    if (!isGiven) {
+      parser.emitError(start, "'") << name << "' is missing";
+      return {};
+    }
+  return parser.getChecked<ServiceAttr>(
+      start, parser.getContext(), engine, *concurrency, *decodeWorkers, decode,
+      prefillWorkers.value_or(0), prefill, decodeMachine, prefillMachine);
+}
+
+void ServiceAttr::print(AsmPrinter &printer) const {
+  printer << "<engine = " << getEngine()
+          << ", concurrency = " << getConcurrency()
+          << ", decode_workers = " << getDecodeWorkers() << ", decode = ";
+  printer.printStrippedAttrOrType(getDecode());
+  if (getPrefill()) {
+    printer << ", prefill_workers = " << getPrefillWorkers() << ", prefill = ";
+    printer.printStrippedAttrOrType(getPrefill());
+  }
+  for (auto [name, machine] :
+       {std::pair("decode_machine", getDecodeMachine()),
+        std::pair("prefill_machine", getPrefillMachine())})
+    if (machine)
+      printer << ", " << name << " = " << machine;
+  printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
 // Verifiers of attributes
 //===----------------------------------------------------------------------===//
 
@@ -310,20 +389,21 @@ static LogicalResult verifyWorkers(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult ServiceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   StringAttr engine, int64_t concurrency,
-                                  int64_t decoders, StrategyAttr decode,
-                                  int64_t readers, StrategyAttr prefill,
+                                  int64_t decodeWorkers, StrategyAttr decode,
+                                  int64_t prefillWorkers, StrategyAttr prefill,
                                   StringAttr decodeMachine,
                                   StringAttr prefillMachine) {
   // (C5): workers that no engine has to run have none.
   if (auto known = parseEngine(engine.str()); !known && engine != "none")
     return emitError() << known.error().message;
-  for (auto [name, value] :
-       {std::pair("concurrency", concurrency), std::pair("decoders", decoders)})
+  for (auto [name, value] : {std::pair("concurrency", concurrency),
+                             std::pair("decode_workers", decodeWorkers)})
     if (value < 1) // (C1)
       return emitError() << "'" << name << "' must be positive, found "
                          << value;
-  if (readers < 0 || (readers > 0) != bool(prefill)) // (C2)
-    return emitError() << "'readers' is " << readers << " and 'prefill' is "
+  if (prefillWorkers < 0 || (prefillWorkers > 0) != bool(prefill)) // (C2)
+    return emitError() << "'prefill_workers' is " << prefillWorkers
+                       << " and 'prefill' is "
                        << (prefill ? "given" : "missing")
                        << ", expected a positive number and a strategy, or "
                           "neither";
@@ -339,7 +419,7 @@ LogicalResult ServiceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                          << "' is empty, expected a machine or its file";
   if (prefillMachine && !prefill) // (C4)
     return emitError() << "'prefill_machine' is " << prefillMachine
-                       << ", and there are no 'readers'";
+                       << ", and there are no 'prefill_workers'";
   if (failed(verifyWorkers(emitError, "decode", decode.getDegrees())))
     return failure();
   return prefill ? verifyWorkers(emitError, "prefill", prefill.getDegrees())

@@ -9,10 +9,12 @@
 #include "shardopt/Dialect/LLM/Analysis/StrategyAttributes.h"
 #include "shardopt/Dialect/LLM/Transforms/ServingPasses.h"
 #include "shardopt/Planning/ServicePlan.h"
+#include "shardopt/Support/Suggest.h"
 #include "shardopt/Support/WriteFile.h"
 
 #include "mlir/IR/Remarks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -120,6 +122,23 @@ ErrorOr<std::vector<RequestLoad>> PlanServingPass::readLoads() {
 #define SHARDOPT_REQUEST_FIELD(name, Name, ...) &request##Name.getValue(),
 #include "shardopt/Model/RequestFields.def"
   };
+  const std::string *formers[] = {
+#define SHARDOPT_FORMER_REQUEST_NAME(name, Name, ...) &former##Name.getValue(),
+#include "shardopt/Model/FormerRequestNames.def"
+  };
+  auto asOption = [](std::string name) {
+    std::replace(name.begin(), name.end(), '_', '-');
+    return "'" + name + "'";
+  };
+  for (auto [text, entry] : llvm::zip_equal(formers, formerRequestNames)) {
+    const auto &[former, field] = entry;
+    if (text->empty())
+      continue;
+    if (!options[size_t(field)]->empty())
+      return Error{asOption(former) + " is the former name of " +
+                   asOption(spell(field)) + ", which is given too"};
+    options[size_t(field)] = text;
+  }
   const std::string &drafts = *options[size_t(RequestField::DraftTokens)],
                     &accepted = *options[size_t(RequestField::AcceptedTokens)];
   size_t count = splitList(drafts).size();

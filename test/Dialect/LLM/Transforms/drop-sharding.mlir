@@ -1,7 +1,7 @@
 // RUN: shard-opt %s -split-input-file -verify-diagnostics --llm-drop-sharding | FileCheck %s
 
 // CHECK: module attributes {llm.machine = "h100_sxm"} {
-module attributes {llm.machine = "h100_sxm", llm.service = #llm.service<engine = "vllm", concurrency = 64, decoders = 1, decode = <tp = 8, ep = 1, pp = 1, batch = 64>>, llm.strategy = #llm.strategy<tp = 8, batch = 64>} {
+module attributes {llm.machine = "h100_sxm", llm.service = #llm.service<engine = "vllm", concurrency = 64, decode_workers = 1, decode = <tp = 8, ep = 1, pp = 1, batch = 64>>, llm.strategy = #llm.strategy<tp = 8, batch = 64>} {
   // CHECK-LABEL: @annotated
   // CHECK-NOT: sharding
   func.func @annotated(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>, %u: tensor<64x80xbf16>) -> tensor<?x80xbf16> {

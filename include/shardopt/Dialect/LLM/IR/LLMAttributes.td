@@ -140,38 +140,38 @@ def LLM_WorkloadAttr : LLM_Attr<"Workload", "workload"> {
 }
 
 def LLM_ServiceAttr : LLM_Attr<"Service", "service"> {
-  let summary = "The replicas of a service";
+  let summary = "The workers of a service";
   let description = [{
-    `concurrency` requests are in flight over `decoders` replicas that decode,
-    each with the strategy `decode`. Prompts are read by the same replicas, or,
-    where there are `readers`, by as many others, each with the strategy
-    `prefill`. Where these are on another machine than those that decode, it is
-    the `prefill_machine`, and the other one the `decode_machine`: `llm.machine`
-    is that of the module's own replicas alone. A batch is one over a whole
-    replica: sequences that it decodes at a time, or prompts.
+    `concurrency` requests are in flight over `decode_workers`, each with the
+    strategy `decode`. They prefill prompts too, unless there are
+    `prefill_workers`, each with the strategy `prefill`. If these are on another
+    machine, it is the `prefill_machine`, and the other one the `decode_machine`:
+    `llm.machine` is the machine of the module's own workers. A batch is that of
+    one worker: sequences that it decodes at a time, or prompts. `decoders` and
+    `readers`, the former names of the numbers of workers, are read too.
 
     Constraints:
-    - (C1) `concurrency` and `decoders` are positive
-    - (C2) `readers`, positive, and `prefill` come together
+    - (C1) `concurrency` and `decode_workers` are positive
+    - (C2) `prefill_workers`, positive, and `prefill` come together
     - (C3) strategies are complete
     - (C4) `decode_machine` and `prefill_machine` come together, name something, and need
-      `readers`
+      `prefill_workers`
     - (C5) `engine` is vllm, sglang, trtllm, or none for workers that no engine has to run
 
     ```mlir
-    module attributes {llm.service = #llm.service<engine = "vllm", concurrency = 362, decoders = 2, decode = <tp = 2, ep = 1, pp = 1, batch = 180>, readers = 4, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100_sxm">} {}
+    module attributes {llm.service = #llm.service<engine = "vllm", concurrency = 362, decode_workers = 2, decode = <tp = 2, ep = 1, pp = 1, batch = 180>, prefill_workers = 4, prefill = <tp = 1, ep = 1, pp = 1, batch = 1>, decode_machine = "h200_sxm", prefill_machine = "h100_sxm">} {}
     ```
   }];
   let parameters = (ins
     "::mlir::StringAttr":$engine,
     "int64_t":$concurrency,
-    "int64_t":$decoders,
+    "int64_t":$decode_workers,
     "::shardopt::llm::StrategyAttr":$decode,
-    DefaultValuedParameter<"int64_t", "0">:$readers,
+    DefaultValuedParameter<"int64_t", "0">:$prefill_workers,
     OptionalParameter<"::shardopt::llm::StrategyAttr">:$prefill,
     OptionalParameter<"::mlir::StringAttr">:$decode_machine,
     OptionalParameter<"::mlir::StringAttr">:$prefill_machine);
-  let assemblyFormat = "`<` struct(params) `>`";
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 

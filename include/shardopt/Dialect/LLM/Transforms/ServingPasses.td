@@ -51,7 +51,7 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
     Output:
 
     ```mlir
-    module attributes {llm.service = #llm.service<engine = "vllm", concurrency = 181, decoders = 2, decode = <tp = 4, ep = 1, pp = 1, batch = 90>>, llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 90>, llm.workload = #llm.workload<phase = decode, context = 4608, isl = 4096, osl = 512, tpot_ms = 30, ttft_ms = 1000>} {
+    module attributes {llm.service = #llm.service<engine = "vllm", concurrency = 181, decode_workers = 2, decode = <tp = 4, ep = 1, pp = 1, batch = 90>>, llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 90>, llm.workload = #llm.workload<phase = decode, context = 4608, isl = 4096, osl = 512, tpot_ms = 30, ttft_ms = 1000>} {
       func.func @decode(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
         %n = llm.rms_norm "attn_norm" dim<none> %x weight(%w) {epsilon = 1.0e-5} : tensor<?x64xbf16>
         // … and the other ops of the program
@@ -73,7 +73,7 @@ def PlanServingPass : Pass<"llm-plan-serving", "::mlir::ModuleOp"> {
       "Serving engine: vllm, sglang, trtllm, any (compares them) or none (any sharding); default: vllm, or none if that gains over 1 %">,
     Option<"mode", "mode", "std::string", [{"best"}],
       "Plan to take: best, aggregated or disaggregated">,
-  ], !foreach(entry, RequestTable,
+  ], !foreach(entry, !listconcat(RequestTable, FormerRequestTable),
     Option<entry.member, entry.name, "std::string", [{""}], entry.summary>), [
     Option<"chunk", "chunk", "std::string", [{""}],
       "Prompt tokens per step, or a list; default: the engine's">,
