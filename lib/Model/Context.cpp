@@ -32,8 +32,8 @@ Context cost::makeContext(const Workload &workload, const Degrees &degrees,
   Context context = makeContext(workload, degrees);
   context.window = layer.window;
   if (layer.experts)
-    context.routing = makeRouting(layer.experts, layer.topK, context.rows,
-                                  degrees.dp, degrees.ep, skew);
+    context.routing =
+        makeRouting(layer.experts, layer.topK, context.rows, degrees, skew);
   return context;
 }
 
@@ -50,15 +50,16 @@ void cost::relax(Context &context, const Context &top,
 }
 
 Routing cost::makeRouting(int64_t experts, int64_t topK, double rows,
-                          int64_t dp, int64_t ep, std::optional<double> skew,
+                          const Degrees &degrees, std::optional<double> skew,
                           double reach, double deviations) {
+  int64_t dp = degrees.dp, ep = degrees.ep;
   double groups = double(ep);
   double allRows = rows * double(dp);
 
   Routing routing;
   routing.experts = experts;
   routing.topK = topK;
-  routing.localExperts = ceilDiv(experts, ep);
+  routing.localExperts = expertSlots(experts, degrees);
   routing.meanCopies = rows * double(topK);
   if (dp != ep)
     routing.meanCopies *= double(dp) / groups;

@@ -7,6 +7,7 @@
 
 #include "shardopt/Model/Model.h"
 
+#include "shardopt/Model/Context.h"
 #include "shardopt/Model/Ops/MlaAttention.h"
 
 #include <algorithm>
@@ -89,6 +90,11 @@ std::optional<DegreeExcess> Model::findExcess(const Degrees &degrees,
         return DegreeExcess{words.part, info.name, degrees.*info.field,
                             words.limit, most};
   }
+  if (int64_t experts = amountOf(Divides::Experts);
+      experts && degrees.hasEplb())
+    if (int64_t slots = expertSlots(experts, degrees); slots > experts)
+      return DegreeExcess{"experts", "the number of expert slots of a rank",
+                          slots, "number of experts", experts};
   return std::nullopt;
 }
 

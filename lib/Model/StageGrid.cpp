@@ -82,6 +82,8 @@ static bool cutsContext(const Degrees &degrees, int64_t cp) {
 bool shardopt::hasGrid(const Degrees &degrees, bool hasExperts) {
   if (!hasExperts && (degrees.ep != degrees.dp || degrees.gathers()))
     return false;
+  if (degrees.hasEplb() && (!hasExperts || degrees.ep == 1))
+    return false;
   return cutsExperts(degrees, degrees.ep) && cutsContext(degrees, degrees.cp);
 }
 
@@ -94,6 +96,10 @@ std::optional<std::string> shardopt::gridError(const Degrees &degrees,
   if (!hasExperts && degrees.ep != degrees.dp)
     return "ep " + number(degrees.ep) + " is not dp " + number(degrees.dp) +
            ": without experts both are the number of replicas";
+  if (degrees.hasEplb() && (!hasExperts || degrees.ep == 1))
+    return "eplb " + spell(Degree::Eplb, degrees.eplb) + " needs " +
+           (hasExperts ? "ep above 1, found 1"
+                       : "experts, and the model has none");
   int64_t tp = degrees.tp, ep = degrees.ep, cp = degrees.cp;
   int64_t devices = tp * degrees.dp;
   if (!cutsExperts(degrees, ep)) {

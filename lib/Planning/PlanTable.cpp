@@ -24,12 +24,6 @@ static constexpr size_t maxOpRows = 64;
 // Numbers
 //===----------------------------------------------------------------------===//
 
-std::string shardopt::formatNumber(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.*g", digits, value);
-  return text;
-}
-
 /// Three digits, and all of those before the point.
 static std::string threeDigits(double value) {
   double size = std::abs(value);

@@ -308,8 +308,9 @@ static bool isOpen(Degree degree, const SpaceFacts &facts,
   if (infoOf(degree).isRequired() || request.lists[degree] ||
       request.pinned[degree])
     return true;
-  // Without experts, dp is ep and nothing is exchanged.
-  return request.kind == SpaceKind::Serving &&
+  // Without experts, dp is ep and nothing is exchanged. In a phase the load of
+  // experts is none that EPLB evens out.
+  return request.kind == SpaceKind::Serving && degree != Degree::Eplb &&
          (facts.experts || degree == Degree::Cp);
 }
 

@@ -8,6 +8,7 @@
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 #include <tuple>
 
@@ -85,4 +86,10 @@ std::string shardopt::abbreviate(std::string_view text, size_t limit) {
   while (kept && continuesCharacter(kept))
     --kept;
   return std::string(text.substr(0, kept)).append(ellipsis);
+}
+
+std::string shardopt::formatNumber(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*g", digits, value);
+  return text;
 }

@@ -26,6 +26,7 @@ class Degree(NamedTuple):
         """What a user says, if it is a value."""
         if not self.names:
             return _whole(self.name, value, least=1)
+        value = str(value) if isinstance(value, int) else value
         if value not in self.names:
             raise UnknownName(f"'{self.name}' is {shown(value)}; " + list_known(value, self.names))
         return value

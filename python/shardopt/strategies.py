@@ -116,11 +116,12 @@ if TYPE_CHECKING:
         dp: int | None = None
         cp: int = 1
         exchange: str = "all_to_all"
+        eplb: str = "off"
         stages: tuple[int, ...] = ()
 
 else:
     _DOC = """Degrees, and a dim for each op. Degrees that are not said have their
-    default: dp is ep, cp 1, the exchange an all-to-all. `stages` are the layers of each
+    default: dp is ep, cp 1, the exchange an all-to-all, eplb off. `stages` are the layers of each
     pipeline stage; empty: they are divided evenly."""
     _DIMS = "tuple[tuple[str, int], ...]"
 

@@ -34,6 +34,7 @@ HEADS = {
     "dollars_per_hour": "$ per hour",
     "price": "$ per hour",
     "exchange": "EP dispatch",
+    "eplb": "redundant experts per rank (EPLB)",
     "weight_type": "weights",
     "kv_type": "KV cache",
 }

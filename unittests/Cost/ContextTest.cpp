@@ -42,28 +42,28 @@ TEST(Context, RowsOfATokenShardedTensorRoundUp) {
 }
 
 TEST(Routing, OneGroupHasNoImbalance) {
-  Routing routing = makeRouting(16, 2, 64, 1, 1, 0.1);
+  Routing routing = makeRouting(16, 2, 64, Degrees(1, 1, 1, 1), 0.1);
   EXPECT_EQ(routing.imbalance, 1);
   EXPECT_EQ(routing.copies, 128);
   EXPECT_EQ(routing.localExperts, 16);
 }
 
 TEST(Routing, AGroupGetsNoMoreThanEveryRowForEachOfItsExperts) {
-  Routing routing = makeRouting(16, 2, 1, 16, 16, 0.1);
+  Routing routing = makeRouting(16, 2, 1, Degrees(1, 16, 1, 16), 0.1);
   EXPECT_EQ(routing.localExperts, 1);
   EXPECT_EQ(routing.copies, 2 * (1.1 + std::sqrt(std::log(16.0))));
-  EXPECT_EQ(makeRouting(16, 8, 1, 16, 16, 100.0).copies, 16);
-  EXPECT_EQ(makeRouting(16, 8, 1, 16, 16, 100.0).imbalance, 2);
+  EXPECT_EQ(makeRouting(16, 8, 1, Degrees(1, 16, 1, 16), 100.0).copies, 16);
+  EXPECT_EQ(makeRouting(16, 8, 1, Degrees(1, 16, 1, 16), 100.0).imbalance, 2);
 }
 
 TEST(Routing, WithoutImbalanceLoadsAreEven) {
-  Routing routing = makeRouting(16, 2, 8, 16, 16, std::nullopt);
+  Routing routing = makeRouting(16, 2, 8, Degrees(1, 16, 1, 16), std::nullopt);
   EXPECT_EQ(routing.imbalance, 1);
   EXPECT_EQ(routing.copies, 16);
 }
 
 TEST(Routing, LocalExpertsRoundUp) {
-  EXPECT_EQ(makeRouting(60, 4, 8, 16, 16, 0.1).localExperts, 4);
+  EXPECT_EQ(makeRouting(60, 4, 8, Degrees(1, 16, 1, 16), 0.1).localExperts, 4);
 }
 
 TEST(Heads, KvHeadsThatTheQueryHeadsOfARankTouch) {

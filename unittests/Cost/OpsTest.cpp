@@ -100,7 +100,7 @@ TEST_F(Rules, CombineDefersTheSumOfPartialResults) {
 }
 
 TEST_F(Rules, ReshardsBetweenDispatchAndCombineAreOfTheBusiestGroup) {
-  context.routing = makeRouting(8, 2, context.rows, 2, 2, 0.1);
+  context.routing = makeRouting(8, 2, context.rows, Degrees(1, 2, 1, 2), 0.1);
   FfnUp op;
   op.kind = FfnKind::Grouped;
   op.hidden = 64, op.inner = 32;

@@ -170,7 +170,7 @@ TEST(ParseStrategyLine, missingUnknownAndRepeatedKeys) {
   EXPECT_EQ(
       parseError(R"({"batches": 1})"),
       "/batches: unknown key; known: batch, stages, tp, ep, cp, dims, dp, "
-      "pp, exchange");
+      "pp, exchange, eplb");
   EXPECT_EQ(parseError(R"({"tp": 8, "tp": 8})"), "/tp: given twice");
 }
 

@@ -40,7 +40,7 @@ struct Workload {
 struct Routing {
   int64_t experts = 1;
   int64_t topK = 1;
-  int64_t localExperts = 1; ///< ceil(E / ep)
+  int64_t localExperts = 1; ///< ceil(E / ep), and replicas
   double meanCopies =
       0; ///< mu = r * k * dp / ep, copies a group gets on average
   double imbalance = 1;      ///< phi = copies / meanCopies
@@ -108,6 +108,11 @@ struct BatchRange {
 /// that of the most.
 void relax(Context &context, const Context &top, const BatchRange &range);
 
+/// Experts that a rank of ep holds, replicas among them.
+inline int64_t expertSlots(int64_t experts, const Degrees &degrees) {
+  return ceilDiv(experts, degrees.ep) + degrees.redundantExperts();
+}
+
 /// What an op's layer adds to its context.
 struct LayerFacts {
   int64_t window = 0;  ///< sliding window; 0: full attention
@@ -123,16 +128,17 @@ Context makeContext(const Workload &workload, const Degrees &degrees);
 Context makeContext(const Workload &workload, const Degrees &degrees,
                     const LayerFacts &layer, std::optional<double> skew);
 
-/// Spread of the rows of `dp` replicas, `rows` of each, over `experts` experts
-/// in `ep` groups; each row visits `topK` of them. `skew` is the machine's
-/// systematic imbalance; none means that the load is taken as even (phi = 1).
-/// Each row but the first reaches `reach` as many new experts as a row that is
-/// independent of the others would. In addition to the skew, the fullest group
-/// has `deviations` standard deviations more than the mean, where tokens choose
-/// independently; 0: those of the highest of `ep` groups, if there is a skew.
-Routing makeRouting(int64_t experts, int64_t topK, double rows, int64_t dp,
-                    int64_t ep, std::optional<double> skew, double reach = 1,
-                    double deviations = 0);
+/// Spread of the rows of all replicas, `rows` of each, over `experts` experts
+/// in groups of `degrees`; each row visits `topK` of them. `skew` is the
+/// machine's systematic imbalance; none means that the load is taken as even
+/// (phi = 1). Each row but the first reaches `reach` as many new experts as a
+/// row that is independent of the others would. In addition to the skew, the
+/// fullest group has `deviations` standard deviations more than the mean, where
+/// tokens choose independently; 0: those of the highest of `ep` groups, if
+/// there is a skew.
+Routing makeRouting(int64_t experts, int64_t topK, double rows,
+                    const Degrees &degrees, std::optional<double> skew,
+                    double reach = 1, double deviations = 0);
 
 /// By how many standard deviations the largest of `groups` independent normal
 /// numbers is above their mean, in the mean.

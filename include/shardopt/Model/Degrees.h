@@ -39,6 +39,15 @@ constexpr int64_t exchangeAllToAll = 1; ///< copies go to their experts' groups
 constexpr int64_t exchangeGather = 2;   ///< all rows go to all expert groups
 inline constexpr const char *exchangeNames[] = {"all_to_all", "gather"};
 
+/// The values of EPLB, as numbers: experts lie in order, or the engine places
+/// them by their load, with so many replicas more on each rank.
+constexpr int64_t eplbOff = 1;
+inline constexpr const char *eplbNames[] = {
+    "off", "0", "1",  "2",  "3",  "4",  "5",  "6",  "7",
+    "8",   "9", "10", "11", "12", "13", "14", "15", "16"};
+/// The value with `redundant` experts a rank.
+constexpr int64_t eplbWith(int64_t redundant) { return redundant + 2; }
+
 /// A degree by name.
 enum class Degree : uint8_t {
 #define SHARDOPT_DEGREE(name, Name, ...) Name,
@@ -70,10 +79,16 @@ struct Degrees {
 
   /// tp * dp * pp.
   int64_t devices() const;
-  /// Whether ep is dp, so that experts are cut as all else is, cp is 1 and the
-  /// exchange an all-to-all.
+  /// Whether ep is dp, so that experts are cut as all else is, cp is 1, the
+  /// exchange an all-to-all, and no expert has replicas.
   bool isUniform() const;
   bool gathers() const { return exchange == exchangeGather; }
+  /// Whether experts are placed by their load.
+  bool hasEplb() const { return eplb != eplbOff; }
+  /// Experts of a rank of ep in addition to its part of them.
+  int64_t redundantExperts() const {
+    return hasEplb() ? eplb - eplbWith(0) : 0;
+  }
 };
 
 bool operator==(const Degrees &a, const Degrees &b);

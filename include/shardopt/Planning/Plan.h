@@ -12,6 +12,7 @@
 #include "shardopt/Planning/Scenario.h"
 #include "shardopt/Search/Driver.h"
 #include "shardopt/Search/Infeasible.h"
+#include "shardopt/Support/Suggest.h"
 
 #include <array>
 #include <optional>
@@ -104,10 +105,6 @@ std::optional<Error> failureOf(const PlanSummary &summary);
 
 /// "max-devices=128 instead of 64".
 std::string describe(const search::Change &change, const Scenario &scenario);
-
-/// `value` with `digits` significant digits, without an exponent unless it is
-/// very large or small.
-std::string formatNumber(double value, int digits = 6);
 
 } // namespace shardopt
 

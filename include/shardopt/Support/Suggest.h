@@ -28,6 +28,10 @@ std::string listKnown(std::string_view name, std::vector<std::string> known);
 /// within a character, and ends in "…".
 std::string abbreviate(std::string_view text, size_t limit = 60);
 
+/// `value` with `digits` significant digits, without an exponent unless it is
+/// very large or small.
+std::string formatNumber(double value, int digits = 6);
+
 } // namespace shardopt
 
 #endif // SHARDOPT_SUPPORT_SUGGEST_H

@@ -84,9 +84,12 @@ LayerTimes::Contexts LayerTimes::contexts(const StepMix &mix,
   if (kind) {
     rows.window = kind->window;
     const Body &body = model.model().bodies[kind->body];
-    if (body.experts)
-      rows.routing = makeRouting(body.experts, body.topK, rows.rows, degrees.dp,
-                                 degrees.ep, skew, reach, deviations);
+    if (body.experts && placements)
+      rows.routing = placements->of(body.experts, body.topK, degrees)
+                         .route(rows.rows * double(degrees.dp));
+    else if (body.experts)
+      rows.routing = makeRouting(body.experts, body.topK, rows.rows, degrees,
+                                 skew, reach, deviations);
   }
   all.decode = rows;
   all.decode.rows = mix.decoded();
@@ -372,10 +375,11 @@ const LayerTimes::Step &LayerTimes::at(const StepMix &mix) const {
 
 LayerTimes::LayerTimes(const CostModel &costs, Strategy given,
                        std::optional<double> skew, double reach, double spread,
-                       const DraftHead &drafter)
+                       const DraftHead &drafter,
+                       std::shared_ptr<ExpertPlacements> placements)
     : model(costs), strategy(std::move(given)), skew(skew), reach(reach),
       deviations(spread * deviationsOfLargest(double(strategy.degrees.ep))),
-      drafter(drafter) {
+      drafter(drafter), placements(std::move(placements)) {
   Degrees &degrees = strategy.degrees;
   degrees.pp = 1;
   degrees.stages = {};

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Simulation/ExpertLoads.h"
+#include "shardopt/Model/ExpertShares.h"
 #include "shardopt/Support/Rng.h"
 
 #include <algorithm>
@@ -13,29 +14,6 @@
 
 using namespace shardopt;
 using namespace shardopt::simulation;
-
-/// Chances proportional to `weights` that add up to `total`, none above 1: what
-/// exceeds 1 goes to the others.
-static std::vector<double> boundedShares(const std::vector<double> &weights,
-                                         double total) {
-  std::vector<double> shares(weights.size(), 0);
-  std::vector<bool> full(weights.size(), false);
-  while (true) {
-    double left = total, open = 0;
-    for (size_t i = 0; i < weights.size(); ++i)
-      full[i] ? left -= 1 : open += weights[i];
-    bool isFinal = true;
-    for (size_t i = 0; i < weights.size(); ++i) {
-      shares[i] = full[i] ? 1 : left * weights[i] / open;
-      if (shares[i] > 1) {
-        full[i] = true;
-        isFinal = false;
-      }
-    }
-    if (isFinal)
-      return shares;
-  }
-}
 
 ExpertLoads::ExpertLoads(int64_t experts, int64_t topK, double exponent,
                          uint64_t seed)
@@ -49,7 +27,7 @@ ExpertLoads::ExpertLoads(int64_t experts, int64_t topK, double exponent,
     std::vector<double> weights(count);
     for (size_t e = 0; e < count; ++e)
       weights[e] = std::pow(double(ranks[e]), -exponent);
-    chances[sample] = boundedShares(weights, double(topK));
+    chances[sample] = cost::boundedChances(weights, double(topK));
     for (std::vector<double> &values : noise[sample]) {
       values.resize(count);
       for (double &value : values)

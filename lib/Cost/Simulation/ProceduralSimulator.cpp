@@ -136,8 +136,8 @@ ProceduralSimulator::Step::routing(size_t kind, int64_t rows, unsigned sample,
   if (const auto &loads = simulator.loads[kinds[kind].body])
     return loads->route(rows, degrees.dp, degrees.ep, sample, microBatchClass);
   if (body.experts)
-    return cost::makeRouting(body.experts, body.topK, rows, degrees.dp,
-                             degrees.ep, std::nullopt);
+    return cost::makeRouting(body.experts, body.topK, double(rows), degrees,
+                             std::nullopt);
   cost::Routing dense;
   dense.meanCopies = dense.copies = double(rows);
   return dense;

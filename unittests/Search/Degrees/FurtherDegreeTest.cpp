@@ -73,7 +73,7 @@ TEST(FurtherDegree, IsCheckedAndListedLikeTheOthers) {
             "/copies: expected an integer from 1 to 1048576, found 0");
   EXPECT_EQ(error(R"({"copie": 1})"),
             "/copie: unknown key; known: copies, cp, tp, dp, "
-            "ep, pp, batch, stages, dims, exchange");
+            "ep, pp, eplb, batch, stages, dims, exchange");
 }
 
 TEST(FurtherDegree, IsNoVariableUnlessItIsAskedFor) {

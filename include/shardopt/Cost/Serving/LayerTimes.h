@@ -10,6 +10,7 @@
 
 #include "shardopt/Cost/CostModel.h"
 #include "shardopt/Cost/LayerExit.h"
+#include "shardopt/Model/ExpertPlacement.h"
 
 #include <array>
 #include <memory>
@@ -85,10 +86,12 @@ struct StageMemory {
 class LayerTimes {
 public:
   /// `costs` outlives this; `strategy` fits it, and its batch counts for
-  /// nothing. The others are as in StepTimes.
+  /// nothing. `placements` say what the fullest rank has in the place of
+  /// `skew`; null: the load is even but for it. The others are as in StepTimes.
   LayerTimes(const CostModel &costs, Strategy strategy,
              std::optional<double> skew, double reach, double spread,
-             const DraftHead &drafter = {});
+             const DraftHead &drafter = {},
+             std::shared_ptr<ExpertPlacements> placements = nullptr);
 
   /// Whether the dims are possible.
   bool isLegal() const { return legal; }
@@ -151,6 +154,7 @@ private:
   std::optional<double> skew;
   double reach, deviations;
   DraftHead drafter;
+  std::shared_ptr<ExpertPlacements> placements;
   std::vector<Layout> anchors; ///< by body
   bool legal = false;
   mutable std::unordered_map<std::array<double, 6>, Step, MixHash> known;

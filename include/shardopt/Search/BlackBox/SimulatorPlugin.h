@@ -62,8 +62,9 @@ typedef struct ShardOptSimulatorPlugin {
   uint32_t version;
   const char *name; /**< for reports */
   /** The names of the degrees that it reads ("tp", "ep", "pp" and "batch", the
-   * sequences or prompts over all devices; "dp", "cp" and "exchange" if it
-   * knows them, the last of which is 1 for an all-to-all and 2 for a gather),
+   * sequences or prompts over all devices; "dp", "cp", "exchange" and "eplb"
+   * if it knows them: an exchange is 1 for an all-to-all and 2 for a gather,
+   * eplb 1 for off and else two more than the redundant experts of a rank),
    * with a null at the end. A strategy that needs another one is a failure; one
    * whose degrees left out have their defaults is not. */
   const char *const *degrees;

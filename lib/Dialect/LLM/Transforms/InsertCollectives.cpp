@@ -137,6 +137,12 @@ void InsertCollectives::runOnOperation() {
   FailureOr<cost::Workload> workload = readWorkloadOrToken(module);
   if (failed(workload))
     return signalPassFailure();
+  if (degrees->hasEplb()) {
+    emitError(module.getLoc(), "replicas of experts are not lowered: expected "
+                               "eplb off, found ")
+        << spell(Degree::Eplb, degrees->eplb);
+    return signalPassFailure();
+  }
   FlatSymbolRefAttr grid = createGrid(module, *degrees);
   for (auto func : module.getOps<func::FuncOp>())
     if (failed(

@@ -78,8 +78,8 @@ cost::Context decodeContext() {
   degrees.batch = 8192;
   cost::Context context =
       cost::makeContext({cost::Phase::Decode, 16384}, degrees);
-  context.routing = cost::makeRouting(16, 2, context.rows, degrees.dp,
-                                      degrees.ep, /*skew=*/0.1);
+  context.routing =
+      cost::makeRouting(16, 2, context.rows, degrees, /*skew=*/0.1);
   return context;
 }
 
