@@ -57,11 +57,13 @@ EngineFacts::EngineFacts(const cost::Model &model)
         hasStates = true;
       } else if (auto *mla = dynamic_cast<const cost::MlaAttention *>(op)) {
         heads = mla->heads;
-      } else if (auto *up = dynamic_cast<const cost::FfnUp *>(op);
-                 up && up->weights == cost::WeightType::Fp8Block) {
-        (up->kind == cost::FfnKind::Dense    ? denseFp8
-         : up->kind == cost::FfnKind::Shared ? sharedFp8
-                                             : expertFp8) = up->inner;
+      } else if (auto *up = dynamic_cast<const cost::FfnUp *>(op)) {
+        if (up->kind == cost::FfnKind::Grouped)
+          expertWeights = up->weights;
+        if (up->weights == cost::WeightType::Fp8Block)
+          (up->kind == cost::FfnKind::Dense    ? denseFp8
+           : up->kind == cost::FfnKind::Shared ? sharedFp8
+                                               : expertFp8) = up->inner;
       }
     }
   }
@@ -94,6 +96,21 @@ static std::optional<std::string> whyNotBlocks(const char *what,
     return std::nullopt;
   return number(columns) + " columns of " + what + " over " + number(parts) +
          " devices leave no whole fp8 blocks of " + number(block);
+}
+
+/// Experts placed by their load.
+static std::optional<std::string>
+whyNotEplb(Engine engine, const Degrees &degrees, const EngineFacts &facts) {
+  std::string eplb = "eplb " + spell(Degree::Eplb, degrees.eplb);
+  // Its methods for weights of these types move no experts.
+  if (engine == Engine::Vllm &&
+      (facts.expertWeights == cost::WeightType::Mxfp4 ||
+       cost::isInt4(facts.expertWeights)))
+    return eplb + " moves no experts of " + spell(facts.expertWeights);
+  // Its balancer is of the experts that it exchanges copies with.
+  if (engine == Engine::Trtllm && degrees.gathers())
+    return eplb + " needs exchange=all_to_all, found gather";
+  return std::nullopt;
 }
 
 static std::optional<std::string> whyNotVllm(const Degrees &degrees,
@@ -134,7 +151,7 @@ static std::optional<std::string> whyNotSglang(const Degrees &degrees,
     return "cp " + number(degrees.cp) + " is not 1";
   if (!facts.experts)
     return std::nullopt;
-  if (facts.experts % ep != 0)
+  if (facts.experts % ep != 0 && !degrees.hasEplb()) // with it slots are even
     return "ep " + number(ep) + " does not divide the " +
            number(facts.experts) + " experts";
   if (!degrees.gathers() && ep != all)
@@ -163,6 +180,9 @@ std::optional<std::string> shardopt::whyNotRun(Runner runner,
     return std::nullopt;
   if (auto reason = whyNotHeads(degrees, facts))
     return reason;
+  if (degrees.hasEplb())
+    if (auto reason = whyNotEplb(*runner, degrees, facts))
+      return reason;
   switch (*runner) {
   case Engine::Vllm:
     return whyNotVllm(degrees, facts);

@@ -106,6 +106,10 @@ Side::Side(const Scenario &scenario,
       drafter(traits.drafter),
       overlap(engine.kind == Engine::Sglang ? cost::Overlap::Always
                                             : cost::Overlap::Faster),
+      placements(traits.shares && !traits.shares->isEven()
+                     ? std::make_shared<cost::ExpertPlacements>(traits.shares,
+                                                                reach, spread)
+                     : nullptr),
       domain(scenario.machine().domainSize) {}
 
 //===----------------------------------------------------------------------===//
@@ -193,13 +197,50 @@ WorkerLayout Side::made(const Degrees &degrees,
   return layout;
 }
 
+std::shared_ptr<const cost::LayerTimes>
+Side::layersOf(const Degrees &degrees, std::vector<Dim> dims) const {
+  return std::make_shared<const cost::LayerTimes>(
+      model, Strategy{degrees, std::move(dims)}, skew, reach, spread, drafter,
+      placements);
+}
+
 WorkerLayout Side::layout(const Degrees &degrees, std::vector<Dim> dims,
                           bool overlaps) const {
-  return made(degrees,
-              std::make_shared<const cost::LayerTimes>(
-                  model, Strategy{degrees, std::move(dims)}, skew, reach,
-                  spread, drafter),
-              overlaps);
+  return made(degrees, layersOf(degrees, std::move(dims)), overlaps);
+}
+
+std::vector<Degrees> Side::withEplb(Runner runner, const Degrees &degrees,
+                                    const EngineFacts &facts) const {
+  std::vector<Degrees> all;
+  if (!whyNotRun(runner, degrees, facts))
+    all.push_back(degrees);
+  Degrees more = degrees;
+  more.eplb = eplbWith(0);
+  if (!placements || degrees.ep == 1 || whyNotRun(runner, more, facts))
+    return all;
+  auto fullestOf = [&](const Degrees &at) {
+    double most = 1;
+    for (const cost::Body &body : model.model().bodies)
+      if (body.experts)
+        most = std::max(
+            most, placements->of(body.experts, body.topK, at).imbalance());
+    return most;
+  };
+  // What more replicas have to take off the fullest rank.
+  constexpr double gain = 0.01;
+  double fullest = all.empty() ? std::numeric_limits<double>::infinity()
+                               : fullestOf(degrees);
+  for (int64_t redundant : {0, 1, 2, 4, 8, 16}) {
+    more.eplb = eplbWith(redundant);
+    if ((1 - gain) * fullest < 1 || model.structuralError(more))
+      break;
+    double next = fullestOf(more);
+    if (next > (1 - gain) * fullest)
+      continue;
+    fullest = next;
+    all.push_back(more);
+  }
+  return all;
 }
 
 ErrorOr<WorkerLayout> Side::layout(Runner runner, const Degrees &degrees,
@@ -236,34 +277,35 @@ std::vector<WorkerLayout> Side::layouts(Runner runner, int64_t most,
   // Layers that are made, by degrees without stages.
   std::map<Degrees, std::shared_ptr<const cost::LayerTimes>> known;
   bool isRun = false;
-  for (const Degrees &degrees : candidates) {
-    if (model.structuralError(degrees))
-      continue;
-    if (auto why = whyNotRun(runner, degrees, facts)) {
-      if (shortage.example.empty())
-        shortage.example = spell(degrees) + ": " + *why;
-      continue;
-    }
-    isRun = true;
+  auto take = [&](const Degrees &degrees) {
     Degrees stage = degrees;
     stage.pp = stage.batch = 1;
     std::shared_ptr<const cost::LayerTimes> &layers = known[stage];
     if (!layers)
-      layers = std::make_shared<const cost::LayerTimes>(
-          model, Strategy{stage, engineDims(runner, stage, facts)}, skew, reach,
-          spread, drafter);
+      layers = layersOf(stage, engineDims(runner, stage, facts));
     WorkerLayout layout = made(degrees, layers, /*overlaps=*/false);
     if (!layout.steps->isLegal())
-      continue;
+      return;
     if (layout.worker.room(context) > 0) {
       all.push_back(std::move(layout));
       if (mayOverlap && !whyNotOverlap(runner, degrees, facts))
         all.push_back(made(degrees, layers, /*overlaps=*/true));
-      continue;
+      return;
     }
     double bytes = layout.leastBytes(context);
     if (shortage.leastBytes == 0 || bytes < shortage.leastBytes)
       shortage.leastBytes = bytes;
+  };
+  for (const Degrees &degrees : candidates) {
+    if (model.structuralError(degrees))
+      continue;
+    std::vector<Degrees> placed = withEplb(runner, degrees, facts);
+    isRun |= !placed.empty();
+    if (placed.empty() && shortage.example.empty())
+      shortage.example =
+          spell(degrees) + ": " + *whyNotRun(runner, degrees, facts);
+    for (const Degrees &one : placed)
+      take(one);
   }
   shortage.capacityBytes = memoryBytes;
   shortage.part = !all.empty() ? "" : isRun ? "memory" : "engine";

@@ -467,6 +467,8 @@ ErrorOr<PlanSummary> shardopt::planWorkers(const ServiceSummary &summary,
   for (Degree degree : {Degree::Tp, Degree::Dp, Degree::Ep, Degree::Pp,
                         Degree::Cp, Degree::Exchange})
     request.space.lists[degree] = {degrees[degree]};
+  if (degrees.hasEplb())
+    request.space.lists[Degree::Eplb] = {degrees.eplb};
   request.space.lists[Degree::Batch] = batchesOf(summary);
   // An engine has dims of its own.
   if (const std::vector<Dim> &own = workersOf(summary).dims; !summary.engine) {

@@ -43,6 +43,7 @@ static ServiceGoal goalOf(const ServiceRequest &request,
                               1e9 * load[Field::DraftParameters].value_or(0)};
   goal.load.traits.found = load[Field::PrefixCacheHitRate].value_or(0);
   goal.load.traits.skew = load[Field::ExpertImbalance].value_or(0);
+  goal.load.traits.shares = request.expertLoad;
   goal.rate = load[Field::Rate].value_or(0);
   goal.tpot =
       limitOf(load, Field::TpotMs, Field::TpotPercentile, defaultTpotMs);
@@ -57,6 +58,21 @@ static ServiceGoal goalOf(const ServiceRequest &request,
   goal.tpot.ms /= request.times;
   goal.ttft.ms /= request.times;
   return goal;
+}
+
+/// Why the load of experts is none of the program's, or is said twice.
+static std::optional<std::string> whyNotLoad(const ServiceRequest &request,
+                                             const cost::Model &model) {
+  if (!request.expertLoad)
+    return std::nullopt;
+  if (request.load[RequestField::ExpertImbalance])
+    return "'expert_imbalance' and 'expert_load' are given, expected one of "
+           "them";
+  int64_t layers = 0;
+  for (const cost::Segment &segment : model.segments)
+    if (model.bodies[segment.body].experts)
+      layers += int64_t(segment.windows.size());
+  return request.expertLoad->whyNot(model.amountOf(Divides::Experts), layers);
 }
 
 static ErrorOr<cost::ServingEngine> engineOf(Engine engine) {
@@ -120,6 +136,8 @@ service::summaryOf(std::shared_ptr<const Scenario> scenario,
   if (std::optional<std::string> why = request.error())
     return Error{*why};
   if (auto why = cost::contextError(scenario->workload(), request.load))
+    return Error{*why};
+  if (auto why = whyNotLoad(request, scenario->model()))
     return Error{*why};
   ErrorOr<Runner> runner = request.engine.empty()
                                ? ErrorOr<Runner>(Runner(usualEngine))

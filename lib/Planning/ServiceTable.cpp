@@ -68,6 +68,9 @@ static std::string layoutOf(const ServiceRole &role, bool hasExperts) {
                               : ", EP dispatch by all-to-all";
   if (role.overlaps)
     text += " in two overlapped micro-batches";
+  if (degrees.hasEplb())
+    text += ", EPLB with " + spell(Degree::Eplb, degrees.eplb) +
+            " redundant experts a rank";
   return text;
 }
 

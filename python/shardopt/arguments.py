@@ -231,6 +231,8 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--ttft", dest="ttft_ms", action=_Limit, metavar="MS[@p90]",
         help="TTFT SLO in ms, likewise (default: 2000)")
     add("--chunk", metavar="TOKENS[,…]", help="prompt tokens per step (default: 8192)")
+    add("--expert-load", metavar="zipf:A|FILE",
+        help="expert load: zipf:A, or a file of shares (default: even)")
     add("--drafts", action=_Drafts, metavar="N[:ACCEPTED],…",
         help="speculative tokens per step, and how many are accepted (mean)")
     add("--overlap", action=_Overlap, metavar="on|off|any",

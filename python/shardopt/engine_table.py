@@ -25,6 +25,7 @@ from .server_memory import UNKNOWN, ServerMemory
 
 if TYPE_CHECKING:
     from .services import Service
+    from .strategies import Strategy
 
 Names = dict[str, Any]
 
@@ -240,10 +241,20 @@ def overlap_names(least: "tuple[int, int] | None") -> Names:
 # What only the roles of a service say, where a plan of a phase is launched alone.
 ALONE: Names = {
     "role": "", "port": 0, "side_port": 0, "served_name": "", "batched_tokens": 0, "cluster": "",
-    "draft_tokens": 0,
+    "draft_tokens": 0, "eplb": False, "redundant_experts": 0,
     **overlap_names(None),
     **UNKNOWN,
 }
+
+
+def eplb_fields(strategy: Strategy, model: Model) -> Names:
+    """Whether the engine places experts by their load, and how many replicas there are
+    over all ranks."""
+    experts, ep = model.experts, strategy.ep
+    if strategy.eplb == "off":
+        return {"eplb": False, "redundant_experts": 0}
+    slots = -(-experts // ep) + int(strategy.eplb)
+    return {"eplb": True, "redundant_experts": slots * ep - experts}
 
 
 def has_low_latency(ep: int, ranks: int, gathers: bool, phase: str, batch: int) -> bool:
@@ -334,6 +345,7 @@ def fields_of(
         "pp": pp,
         "cp": strategy.cp,
         "gathers": strategy.exchange == "gather",
+        **eplb_fields(strategy, model),
         "batch": strategy.batch,
         "replicas_apart": True,
         "draft_tokens": plan.problem.draft_tokens or 0,

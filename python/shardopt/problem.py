@@ -26,6 +26,7 @@ from .checks import (
 from .degrees import table
 from .drafts import drafts_by_acceptance
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
+from .expert_loads import expert_load_of
 from .former_names import accepts_former_names
 from .lengths import checked_lengths, longest_request, mean_lengths
 from .models import Decode, Model, model_of_text, parameters_for
@@ -42,7 +43,7 @@ _OF_DRAFTS = ("draft_tokens", "accepted_tokens", "draft_layers", "draft_paramete
 #: Settings of a service alone.
 _OF_SERVICES = (
     "mode", "prefill_machine", "prefill_devices", "decode_machine", "chunk", "weight_types",
-    "kv_types", "price", "prefill_price",
+    "kv_types", "price", "prefill_price", "expert_load",
 )
 
 Pins = Mapping[str, "int | str | Sequence[int]"]
@@ -66,7 +67,9 @@ class Problem:
     `decode_machine` is another name of `machine` where there are two. `price` and
     `prefill_price` are dollars of a GPU for an hour, in the place of what their machines
     say: at a rate a service is then planned for the least cost. `chunk` is the most tokens
-    of prompts in one step. The best is chosen of what is a list: chunks, `draft_tokens`
+    of prompts in one step. `expert_load` is how the load of experts is distributed, in the
+    place of `expert_imbalance`: "zipf:0.8", a file of shares, or its rows. The best is
+    chosen of what is a list: chunks, `draft_tokens`
     with as many `accepted_tokens`, and types, `weight_types` and `kv_types`, which are in
     the place of the model's own. `acceptance` is in the place of `accepted_tokens`: the
     share of steps that accept the first, second, … draft token, or one chance of each
@@ -102,6 +105,7 @@ class Problem:
     draft_parameters: float | None = None
     prefix_cache_hit_rate: float | None = None
     expert_imbalance: float | None = None
+    expert_load: "str | Sequence[Sequence[float]] | None" = None
     mode: str | None = None
     prefill_machine: str | None = None
     prefill_devices: int | None = None
@@ -156,6 +160,7 @@ class Problem:
         self._take_lengths()
         for name, value in drafts_by_acceptance(self).items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "expert_load", expert_load_of(self.expert_load))
         self._check_lists()
         self._check_requests()
         self._take_service()

@@ -167,9 +167,8 @@ class ServiceMetrics(NamedTuple):
 def layout_of(strategy: Strategy) -> str:
     """"tp 4 dp 16 ep 64", without what is 1."""
     said = grid_of(strategy)
-    return " ".join(
-        f"{name} {value}" for name, value in said.items() if value > 1 or name == "tp"
-    )
+    words = [f"{name} {value}" for name, value in said.items() if value > 1 or name == "tp"]
+    return " ".join([*words, *([f"eplb {strategy.eplb}"] if strategy.eplb != "off" else [])])
 
 
 def grid_of(strategy: Strategy) -> dict[str, int]:

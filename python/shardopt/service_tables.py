@@ -92,7 +92,7 @@ def role_rows(service: Service) -> list[list[str]]:
     the EP dispatch of a dense model, and the machine if there is one."""
     decode, prefill = _machine_names(service)
     names = ["role", "workers", *grid_of(service.roles[0].strategy), "GPUs", "in flight",
-             "GB: weights", "KV", "budget", "EP dispatch", "machine"]
+             "GB: weights", "KV", "budget", "EP dispatch", "EPLB", "machine"]
 
     def row(role: Role) -> list[str]:
         strategy = role.strategy
@@ -101,12 +101,14 @@ def role_rows(service: Service) -> list[list[str]]:
                   for part in ("weights", "kv_cache", "capacity")]
         return [role.name, str(role.workers), *map(str, degrees), str(role.gpus),
                 three(role.in_flight), *memory, dispatch_of(service, role),
+                strategy.eplb if strategy.eplb == "off" else f"+{strategy.eplb}",
                 prefill if prefill and role.name == "prefill" else decode]
 
     rows = [row(role) for role in service.roles]
     is_said = {
         "cp": any(role.strategy.cp > 1 for role in service.roles),
         "EP dispatch": any(cells[names.index("EP dispatch")] != "-" for cells in rows),
+        "EPLB": any(role.strategy.eplb != "off" for role in service.roles),
         "machine": bool(prefill) and prefill != decode,
     }
     kept = [i for i, name in enumerate(names) if is_said.get(name, True)]

@@ -360,7 +360,9 @@ def asked_of_service(
     problem: Problem, progress: "Callable[..., None] | None" = None
 ) -> dict[str, Any]:
     """What the planner is asked of a service, without its engine and its pins."""
+    load = {} if problem.expert_load is None else {"expert_load": problem.expert_load}
     return {
+        **load,
         "requests": problem.requests,
         "lengths": list(problem.lengths),
         "devices": problem.devices or problem.max_devices or 0,

@@ -29,6 +29,7 @@ TEXTS = {
     "draft_parameters": "parameters of another draft head, in 1e9",
     "prefix_cache_hit_rate": "prefix-cache hit rate, from 0 to 0.999",
     "expert_imbalance": "expert imbalance: load of the fullest EP rank over the mean, minus 1",
+    "expert_load": "expert load: zipf:A, or a file of shares (default: even)",
     "mode": "best (default), aggregated or disaggregated",
     "prefill_machine": "machine of prefill workers, name or JSON file",
     "prefill_devices": "GPUs of the prefill machine, in addition to devices",

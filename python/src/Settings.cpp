@@ -34,6 +34,17 @@ shardopt::readLengths(const std::vector<std::array<double, 3>> &rows) {
   return lengths;
 }
 
+/// "zipf:0.8", or rows of shares.
+static std::shared_ptr<const cost::ExpertShares>
+readShares(const py::object &said) {
+  if (py::isinstance<py::str>(said))
+    return std::make_shared<cost::ExpertShares>(
+        orRaise(cost::ExpertShares::parse(said.cast<std::string>())));
+  return std::make_shared<cost::ExpertShares>(
+      orRaise(cost::ExpertShares::measured(
+          said.cast<std::vector<std::vector<double>>>())));
+}
+
 ServiceRequest shardopt::readService(const py::dict &settings) {
   ServiceRequest asked;
   std::map<std::string, double> numbers;
@@ -50,6 +61,8 @@ ServiceRequest shardopt::readService(const py::dict &settings) {
   take(settings, "prefill_price", asked.prefillPrice);
   take(settings, "pins", asked.pins);
   take(settings, "candidates", asked.candidates);
+  if (settings.contains("expert_load"))
+    asked.expertLoad = readShares(settings["expert_load"]);
   take(settings, "engine", asked.engine);
   std::string mode = "best";
   take(settings, "mode", mode);

@@ -36,6 +36,9 @@ TEST(ServiceSearch, FindsWhatEnumerationFinds) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ServiceCase one(seed);
     one.hasten();
+    if (one.config.experts && seed % 2)
+      one.request.expertLoad = std::make_shared<cost::ExpertShares>(
+          *cost::ExpertShares::zipf(0.4 * (1 + seed % 4)));
     auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
     auto summary = planService(scenario, one.request);
     ASSERT_TRUE(summary) << summary.error().message;

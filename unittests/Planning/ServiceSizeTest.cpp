@@ -75,6 +75,35 @@ TEST(ServiceSearch, FindsWhatEnumerationFindsUnderPins) {
   EXPECT_GT(wrong, 5);
 }
 
+TEST(ServiceSearch, FindsWhatEnumerationFindsWithReplicas) {
+  std::string machine = smallMachine(3.3);
+  int plans = 0, none = 0, balanced = 0;
+  for (int seed = 4000; seed < 4000 + numServiceCases(16); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ServiceCase one(seed);
+    one.config.experts = one.pick({6, 8, 16});
+    one.config.topK = 2;
+    one.config.expertInner = one.pick({256, 1024});
+    one.request.devices = 4;
+    one.request.pins = {{"ep", "2,3,4"}};
+    one.request.expertLoad = std::make_shared<cost::ExpertShares>(
+        *cost::ExpertShares::zipf(0.3 * one.pick({1, 2, 4})));
+    auto scenario = scenarioOn(machine, one.config, cost::Phase::Decode);
+    auto summary = planService(scenario, one.request);
+    if (!summary) // no worker of the engine has such an ep
+      continue;
+    auto sides = service::sidesOf(*summary);
+    ASSERT_TRUE(sides);
+    for (ServiceMode mode :
+         {ServiceMode::Aggregated, ServiceMode::Disaggregated})
+      compare(*summary, *sides, mode, plans, none);
+    for (const auto *plan : {&summary->aggregated, &summary->disaggregated})
+      balanced += *plan && (*plan)->decode.degrees.hasEplb();
+  }
+  EXPECT_GT(plans, 10);
+  EXPECT_GT(balanced, 5);
+}
+
 TEST(ServicePlan, PinsThatNoServiceHas) {
   auto scenario = scenarioOn("h100_sxm", llama70B(), cost::Phase::Decode);
   auto why = [&](std::map<std::string, std::string> pins,

@@ -43,6 +43,7 @@ struct EngineFacts {
   bool hasStates = false; ///< some layers have states in place of caches
   /// Columns of feed-forward blocks whose weights are fp8 in blocks; else 0.
   int64_t denseFp8 = 0, sharedFp8 = 0, expertFp8 = 0;
+  cost::WeightType expertWeights = cost::WeightType::Bf16; ///< of routed ones
 };
 
 /// Why `runner` sends no caches from prefill workers with the first degrees to

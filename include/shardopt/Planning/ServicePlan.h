@@ -147,6 +147,9 @@ struct ServiceRequest {
   double price = 0, prefillPrice = 0;
   /// Lists of values by pin (ServicePins::parse).
   std::map<std::string, std::string> pins;
+  /// How the load of experts is distributed; null: evenly, but for what the
+  /// requests say.
+  std::shared_ptr<const cost::ExpertShares> expertLoad = nullptr;
 
   std::optional<std::string> error() const; ///< as RequestLoad::error
 };

@@ -70,6 +70,12 @@ public:
   const cost::CostModel &costs() const { return model; }
 
 private:
+  std::shared_ptr<const cost::LayerTimes> layersOf(const Degrees &degrees,
+                                                   std::vector<Dim> dims) const;
+  /// What `runner` runs of `degrees`, and of them with EPLB, where that takes a
+  /// hundredth off the load of the fullest rank.
+  std::vector<Degrees> withEplb(Runner runner, const Degrees &degrees,
+                                const EngineFacts &facts) const;
   WorkerLayout made(const Degrees &degrees,
                     std::shared_ptr<const cost::LayerTimes> layers,
                     bool overlaps) const;
@@ -83,6 +89,7 @@ private:
   double reach, spread, memoryBytes, networkBytesPerS;
   cost::DraftHead drafter;
   cost::Overlap overlap; ///< where micro-batches do
+  std::shared_ptr<cost::ExpertPlacements> placements; ///< null: loads are even
   int64_t domain;
 };
 

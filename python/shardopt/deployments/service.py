@@ -41,6 +41,8 @@ class Role:
     pp: int = 1
     cp: int = 1
     gathers: bool = True
+    eplb: bool = False
+    redundant_experts: int = 0
     stages: tuple[int, ...] = ()
     devices_per_node: int = 8
     machine: str = ""
@@ -157,6 +159,8 @@ class Deployment:
             "pp": role.pp,
             "cp": role.cp,
             "gathers": role.gathers,
+            "eplb": role.eplb,
+            "redundant_experts": role.redundant_experts,
             "low_latency": has_low_latency(
                 role.ep, role.ranks, role.gathers, phase, role.in_flight
             ),

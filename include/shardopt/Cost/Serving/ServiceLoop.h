@@ -27,6 +27,8 @@ struct ServingTraits {
   DraftHead drafter;   ///< of drafts that have a cost
   double found = 0;    ///< share of a prompt that a cache has, below 1
   double skew = 0;     ///< by how much the fullest expert group has more
+  /// The load of experts, in the place of `skew`; null: it is even.
+  std::shared_ptr<const ExpertShares> shares = nullptr;
 };
 
 /// Requests, in the mean.
