@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import operator
 import re
 import tempfile
 import unittest
@@ -123,6 +124,7 @@ class WalkerTest(unittest.TestCase):
 
     def test_what_is_refused(self):
         x = node("x", "placeholder")
+        most = node("m", "call_function", "aten.max.dim", (x, 1), shape=(8,))
         for nodes, options, wanted in [
             ([node("y", "call_function", "aten.svd.default", (x,))], {}, "node 'y' at model.py:7: 'aten.svd.default' is not known, expected an op of ATen with a rule; known: "),
             ([node("y", "call_function", "aten.mm.default", (x, x), shape=("s0", 8))], {}, "has sizes ['s0', '8'], expected static sizes"),
@@ -130,6 +132,7 @@ class WalkerTest(unittest.TestCase):
             ([node("y", "call_function", "aten.mm.default", (x, x), shape=(8, 4))], {}, "makes tensor<8x4xf32>, and its rule tensor<8x8xf32>"),
             ([node("y", "call_function", "aten.mm.default", (x,))], {}, "has arguments without a rule"),
             ([node("y", "call_function", "aten.softplus.default", (x, 2))], {}, "'beta' is 2, expected 1"),
+            ([most, node("y", "call_function", operator.getitem, (most, 5))], {}, "node 'y' at model.py:7: reads result 5 of node 'm'"),
             ([node("y", "get_attr", "child")], {}, "'get_attr' is not known, expected a graph of torch.export"),
             ([node("y", "call_function", "aten.mm.default", (x, x))], {"mutated": ["cache"]}, "'cache' is written in place, expected a model without"),
         ]:

@@ -134,9 +134,14 @@ def _logical_not(b: Builder, made: Made, x: Value) -> Value:
     return b.elementwise("not", b.convert(x, "i1"))
 
 
-@rule("isinf", "isnan")
-def _is_special(b: Builder, made: Made, x: Value) -> Value:
+@rule("isnan")
+def _isnan(b: Builder, made: Made, x: Value) -> Value:
     return b.compare("NE", x, x)
+
+
+@rule("isinf")
+def _isinf(b: Builder, made: Made, x: Value) -> Value:
+    return b.compare("EQ", b.elementwise("abs", x), b.full(math.inf, x.shape, x.kind))
 
 
 @rule("pow")
@@ -202,7 +207,7 @@ def _gelu(b: Builder, made: Made, x: Value, approximate: str = "none") -> Value:
     return b.elementwise("multiply", times(x, 0.5), b.elementwise("add", grown, b.full(1, x.shape, x.kind)))
 
 
-@rule("clone", "alias", "detach", "contiguous", "lift_fresh_copy", "dropout", "native_dropout", "copy", "to", "_to_copy", "type_as")
+@rule("clone", "alias", "detach", "contiguous", "lift_fresh_copy", "dropout", "copy", "to", "_to_copy", "type_as")
 def _same(b: Builder, made: Made, x: Value, *_: Any, **__: Any) -> Value:
     return b.broadcast(b.convert(x, made[0].kind), made[0].shape)
 
@@ -366,18 +371,26 @@ def _mean(b: Builder, made: Made, x: Value, dims: Any = None, keep: bool = False
     return b.elementwise("divide", total, b.full(_count(x, dims), total.shape, total.kind))
 
 
-def _extreme(op: str, start: Scalar, integer: int) -> Rule:
+def _extreme(op: str, least: bool) -> Rule:
+    def start(kind: str) -> Scalar:
+        """What no value is beyond."""
+        if "f" in kind:
+            return math.inf if least else -math.inf
+        bits = int(kind.removeprefix("u")[1:])
+        signed = kind not in ("i1", "ui8")
+        return 2 ** (bits - signed) - 1 if least else -(2 ** (bits - 1)) * signed
+
     def run(b: Builder, made: Made, x: Value, dims: Any = None, keep: bool = False) -> Result:
         if isinstance(dims, Value):  # another tensor
             return b.elementwise(op, *_both(b, made[0].shape, made[0].kind, x, dims))
-        found = _reduced(b, made, op, x, dims, start if x.is_float else integer)
+        found = _reduced(b, made, op, x, dims, start(x.kind))
         return found if len(made) == 1 else (found, None)
 
     return run
 
 
-rule("amax", "max")(_extreme("maximum", -math.inf, -(2**31)))
-rule("amin", "min")(_extreme("minimum", math.inf, 2**31 - 1))
+rule("amax", "max")(_extreme("maximum", least=False))
+rule("amin", "min")(_extreme("minimum", least=True))
 
 
 @rule("any")

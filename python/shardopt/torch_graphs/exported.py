@@ -161,7 +161,11 @@ class _Walker:
 
     def _call(self, node: Any) -> None:
         if node.target is operator.getitem:
-            self.known[node.name] = self.known[node.args[0].name][node.args[1]]
+            source, index = node.args
+            results = self.known[source.name]
+            if not isinstance(results, tuple) or index >= len(results):
+                raise ShardoptError(f"{_place(node)}: reads result {index} of {_place(source)} that has no rule")
+            self.known[node.name] = results[index]
             return
         name = _operation(node.target)
         if name.startswith(_CHECKS):

@@ -14,11 +14,12 @@ from typing import Iterable, Sequence, Union
 #: Element types, the wider ones last: of two operands the later one is computed in.
 KINDS = ("i1", "ui8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
 Scalar = Union[bool, int, float]
-_INFINITIES = {
-    "f16": ("0x7C00", "0xFC00"),
-    "bf16": ("0x7F80", "0xFF80"),
-    "f32": ("0x7F800000", "0xFF800000"),
-    "f64": ("0x7FF0000000000000", "0xFFF0000000000000"),
+#: The bits of infinity, of minus infinity, and of what is no number.
+_SPECIAL = {
+    "f16": ("0x7C00", "0xFC00", "0x7E00"),
+    "bf16": ("0x7F80", "0xFF80", "0x7FC0"),
+    "f32": ("0x7F800000", "0xFF800000", "0x7FC00000"),
+    "f64": ("0x7FF0000000000000", "0xFFF0000000000000", "0x7FF8000000000000"),
 }
 
 
@@ -97,10 +98,10 @@ class Builder:
             text = "true" if value else "false"
         elif "f" not in kind:
             text = str(int(value))
-        elif math.isinf(value):
-            text = _INFINITIES[kind][value < 0]
+        elif math.isfinite(value):
+            text = f"{float(value):.17e}"
         else:
-            text = f"{float(value):.17e}" if value == value else _INFINITIES[kind][0].replace("F8", "FC")
+            text = _SPECIAL[kind][2 if math.isnan(value) else value < 0]
         made = f"dense<{text}> : tensor<{kind}>"
         return self.op("constant", [], [((), kind)], f"value = {made}")[0]
 
