@@ -2,7 +2,7 @@
 """What redundant experts gain under uneven loads of experts, against published runs.
 
 Plans services of DeepSeek-V3 under Zipf loads, with EPLB and without, and prints
-the tables of docs/Degrees.md; --write puts them there, --check fails where they
+the tables of docs/DegreesMeasured.md; --write puts them there, --check fails where they
 differ. The published runs: DeepSeek-V4-Pro on 8 x MI355X (ROCm/ATOM#1210), and
 DeepSeek's own service (open-infra-index, day 6).
 """
@@ -16,7 +16,7 @@ import sys
 from marked import with_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/Degrees.md"
+PAGE = ROOT / "docs/DegreesMeasured.md"
 MARKERS = ("<!-- expert loads -->", "<!-- end of expert loads -->")
 CONFIG = "deepseek-ai--DeepSeek-V3_config.json"
 
@@ -44,9 +44,11 @@ def one_node(so, model):
         found = so.plan(so.Problem(
             model, machine="b200_sxm", devices=8, engine="vllm", isl=8192, osl=1, mode="aggregated",
             ttft_ms=math.inf, tpot_ms=math.inf, expert_load=f"zipf:{exponent}",
-            pins={"workers": 1, **pins},
+            pins={"workers": 1, **pins, **({} if pins.get("eplb", "off") == "off" else {"eplb": ["off", 0]})},
         ))
-        return found.metrics.requests_per_s
+        roles = {"serve": {**so.services.given_role(found.roles[0]), "eplb": pins.get("eplb", "off")}}
+        report, _ = so.services.evaluate_roles(found, roles)
+        return report["aggregated"]["requests_per_s"]
 
     base, rates = "EP 8, EPLB off", {}
     for name, (pins, _) in ONE_NODE.items():
