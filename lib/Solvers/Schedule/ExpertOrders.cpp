@@ -197,6 +197,12 @@ static bool isDefined(ExpertOrder order, int32_t devices,
     return microbatches >= 2 * devices;
   case ExpertOrder::ZeroBubbleV:
     return microbatches >= 2 * devices - 1;
+  case ExpertOrder::VHalf:
+  case ExpertOrder::VMin: {
+    // Their passes move one by one, in a time that grows with the square.
+    constexpr int64_t most = 4096;
+    return int64_t(devices) * microbatches <= most;
+  }
   default:
     return true;
   }

@@ -83,7 +83,10 @@ public:
   WaveRun(int32_t devices, int32_t microbatches)
       : devices(devices), microbatches(microbatches),
         forwards(pipeline.chunks()), backwards(pipeline.chunks()),
-        idle(devices, 0), result(devices) {}
+        chunksOf(devices), idle(devices, 0), result(devices) {
+    for (int32_t chunk = 0; chunk < pipeline.chunks(); ++chunk)
+      chunksOf[pipeline.deviceOf(0, chunk)].push_back(chunk);
+  }
 
   std::vector<std::vector<Block>> run();
 
@@ -100,8 +103,9 @@ private:
 
   int32_t devices, microbatches;
   Pipeline pipeline{Placement::Wave, devices, std::nullopt};
-  std::vector<Ends> forwards, backwards; ///< by chunk
-  std::vector<int64_t> idle;             ///< of devices: from when on
+  std::vector<Ends> forwards, backwards;      ///< by chunk
+  std::vector<std::vector<int32_t>> chunksOf; ///< by device
+  std::vector<int64_t> idle;                  ///< of devices: from when on
   std::vector<std::vector<Block>> result;
 };
 
@@ -129,9 +133,7 @@ bool WaveRun::canBackward(int32_t chunk, int64_t now) const {
 bool WaveRun::start(int32_t device, int64_t now) {
   std::tuple<bool, int32_t, int32_t> best; ///< backward, its order, chunk
   bool found = false;
-  for (int32_t chunk = 0; chunk < pipeline.chunks(); ++chunk) {
-    if (pipeline.deviceOf(0, chunk) != device)
-      continue;
+  for (int32_t chunk : chunksOf[device]) {
     // The oldest micro-batch backward, the last chunk forward.
     if (canBackward(chunk, now)) {
       auto rank =

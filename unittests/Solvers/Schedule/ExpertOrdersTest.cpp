@@ -170,5 +170,6 @@ TEST(ExpertOrders, AreNotDefinedEverywhere) {
   EXPECT_FALSE(makeBlocks(ExpertOrder::DualPipeV, 8, 14));
   EXPECT_FALSE(makeBlocks(ExpertOrder::ZeroBubbleV, 8, 14));
   EXPECT_FALSE(makeBlocks(ExpertOrder::Chimera, 8, 7));
+  EXPECT_FALSE(makeBlocks(ExpertOrder::VMin, 64, 65));
   EXPECT_TRUE(makeBlocks(ExpertOrder::OneFOneB, 8, 1));
 }

@@ -79,8 +79,9 @@ BlockTimes blockTimes(const ExpertTimes &times);
 
 /// The blocks of each device. `microbatches` of all directions together.
 /// Nothing where the order is not defined: an odd number of devices or
-/// micro-batches in two directions, or fewer micro-batches than it needs to
-/// fill the pipeline.
+/// micro-batches in two directions, fewer micro-batches than it needs to fill
+/// the pipeline, or, of V-Half and V-Min, more than 4096 of all devices
+/// together.
 std::optional<std::vector<std::vector<Block>>>
 makeBlocks(ExpertOrder order, int32_t devices, int32_t microbatches);
 
