@@ -11,6 +11,7 @@ from typing import Any, Sequence
 from ._native import native
 from .border import check_outputs
 from .deployments import why_not_exported
+from .errors import ShardoptError
 from .exits import EXHAUSTED, FEASIBLE
 from .heads import export_words
 from .problem import FREE
@@ -41,6 +42,8 @@ def _place(problem: Any, folder: str) -> Path:
 def check_places(args: argparse.Namespace, problems: Sequence[Any]) -> None:
     """Refuses plan files in the place of what is read, before anything is planned."""
     if args.output_dir:
+        if Path(args.output_dir).exists() and not Path(args.output_dir).is_dir():
+            raise ShardoptError(f"'{args.output_dir}' is a file, expected a folder")
         places = [_place(problem, args.output_dir) for problem in problems]
         check_outputs(places, inputs_of(args, problems))
 

@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any, Callable, NoReturn
 
-from .border import list_known, shown
+from .border import count_of, list_known, shown
 from .exits import USAGE
 from .setting_help import HelpAll
 
 #: Verbs that have other names now: the old ones work, and no list has them.
 OLD_NAMES = {"judge": "check", "fit": "size"}
 
-_EPILOG = """exit codes: 0 done, 1 infeasible, or no engine runs it, 2 usage, 3 budget used up or
-search interrupted, 4 sharded and unsharded results differ"""
+_EPILOG = """exit codes: 0 done, 1 infeasible, an SLO is missed, or no engine runs it, 2 usage, 3 budget
+used up or search interrupted, 4 results, a command or a server differ from what they should be"""
 
 
 #: Lines at the end of the help of a verb, and of the command.
@@ -121,7 +121,10 @@ def whole(text: str) -> int:
 
 def tokens(text: str) -> "int | str":
     """Tokens of a request, or several with their shares, which are read later."""
-    return text if ":" in text else whole(text)
+    if ":" in text:
+        return text
+    count = count_of(text)
+    return whole(text) if count is None else count
 
 
 def real_number(text: str) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import difflib
 import itertools
 import json
 import math
@@ -55,13 +56,39 @@ def shown(value: object, most: int = 60) -> str:
     return _Shown(most).repr(value)
 
 
+#: What others call what is here, too far from its name for `list_known` to find it.
+_CALLED = {
+    "k8s": "kubernetes", "k3s": "kubernetes", "docker": "compose", "docker-compose": "compose",
+    "sbatch": "slurm", "ssh": "shell", "bash": "shell", "sh": "shell",
+    "--gpus": "--devices", "--num-gpus": "--devices", "--n-gpus": "--devices",
+    "--gpu": "--machine", "--gpu-type": "--machine", "--sku": "--machine", "--hardware": "--machine",
+    "--qps": "--requests-per-s", "--rps": "--requests-per-s", "--request-rate": "--requests-per-s",
+    "--input-len": "--isl", "--input-length": "--isl", "--output-len": "--osl",
+    "--output-length": "--osl", "--itl": "--tpot", "--backend": "--engine",
+    "--output": "--output-dir", "--out": "--output-dir",
+}
+#: Names that are as alike as this are taken for a slip.
+_ALIKE = 0.7
+
+
 def list_known(name: object, known: Iterable[str], most: int = 12) -> str:
-    """The end of a message about an unknown name: "known: …", closest first."""
+    """The end of a message about an unknown name: "known: …", closest first, and which
+    one may be meant."""
     text = (name if isinstance(name, str) else shown(name))[:_MOST_NAME].encode(errors="replace").decode()
     names = native().closest_first(text, sorted(known))
+    called = _CALLED.get(text.lower())
+    if called in names:
+        names = [called, *(each for each in names if each != called)]
+    alike = difflib.get_close_matches(
+        text.lower(), {each.lower(): each for each in names}, 1, _ALIKE
+    )
+    meant = called if called in names else next(
+        (each for each in names if each.lower() in alike), None
+    )
     more = len(names) - most
     others = f" and {more} others" if more > 0 else ""
-    return "known: " + ", ".join(names[:most]) + others
+    hint = f"; did you mean '{meant}'?" if meant else ""
+    return "known: " + ", ".join(names[:most]) + others + hint
 
 
 @contextlib.contextmanager
@@ -85,6 +112,20 @@ def real(value: object) -> float:
         return float(value)
     except OverflowError:
         return math.nan
+
+
+_THOUSANDS = {
+    **{letter: 1000**power for power, letter in enumerate("kmgt", 1)},
+    **{letter: 1024**power for power, letter in enumerate("KMGT", 1)},
+}
+
+
+def count_of(text: str) -> int | None:
+    """The whole number of "2000", "2k" (2000), "2K" (2048) or "1.5k"; None of others."""
+    said = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([kmgtKMGT])", text)
+    if said and (said[2].islower() or "." not in said[1]):
+        return int(float(said[1]) * _THOUSANDS[said[2]])
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
 
 
 def check_text(name: str, text: str) -> str:

@@ -38,9 +38,9 @@ _VERBS = {
 
 
 def _refuse_unknown(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    """An unknown verb, before argparse lists them in its own order."""
+    """An unknown command, before argparse lists them in its own order."""
     if words and not words[0].startswith("-") and words[0] not in _VERBS:
-        parser.error(f"unknown verb '{words[0]}'; " + list_known(words[0], _VERBS))
+        parser.error(f"unknown command '{words[0]}'; " + list_known(words[0], _VERBS))
 
 
 def _run(words: list[str]) -> int:

@@ -196,6 +196,26 @@ def named_models() -> dict[str, Path]:
     return {place.stem: place for place in places}
 
 
+def named_model(text: str) -> str | None:
+    """The name of `named_models` that `text` is, in any case, or whose Hub id it is, with
+    its owner or without; None where there is none."""
+    wanted = text.lower()
+    for name, place in named_models().items():
+        config = json.loads(place.read_text(encoding="utf-8"))
+        hub_id = str(config.get("_name_or_path", "")).lower()
+        if wanted == name.lower() or wanted and wanted in (hub_id, hub_id.rpartition("/")[2]):
+            return name
+    return None
+
+
+def model_at_hand(text: str) -> str | None:
+    """What `load_model` takes for the model that a server calls `text`, without a
+    download: a folder, a Hub id of the cache, or a name that comes with the package."""
+    if text and Path(text, "config.json").is_file() or is_hub_id(text) and cached(text):
+        return text
+    return named_model(text)
+
+
 def load_model(
     path: str | os.PathLike[str],
     workload: Decode | Prefill | None = None,
@@ -221,10 +241,13 @@ def load_model(
         if place.is_dir():
             place = place / "config.json"
         if not place.exists():
-            named = named_models().get(str(path))
+            is_cached = is_hub_id(str(path)) and cached(str(path))
+            named = None if is_cached else named_model(str(path))
             if named is not None:
-                model = load_model(named, workload, weight_type=weight_type, kv_type=kv_type)
-                return dataclasses.replace(model, path=str(path))
+                model = load_model(
+                    named_models()[named], workload, weight_type=weight_type, kv_type=kv_type
+                )
+                return dataclasses.replace(model, path=named)
             if is_hub_id(str(path)):
                 with snapshot(str(path)) as found:
                     model = load_model(

@@ -58,7 +58,10 @@ def read_plan_file(path: Path) -> dict[str, Any]:
     except ShardoptError as error:
         raise WrongPlan(str(error)) from None
     if not isinstance(values, dict) or "shardopt_plan" not in values:
-        raise WrongPlan(f"'{path}' is no plan file: it lacks 'shardopt_plan'")
+        raise WrongPlan(
+            f"'{path}' is no plan file: it lacks 'shardopt_plan', expected one that "
+            "`shardopt plan … --output-dir DIR` wrote"
+        )
     form = values["shardopt_plan"]
     if isinstance(form, bool) or form not in (SCHEMA, SERVICE_SCHEMA, DIMS_SCHEMA):
         raise WrongPlan(

@@ -19,6 +19,7 @@ from shardopt.programs import Verification
 ROOT = Path(__file__).resolve().parents[2]
 MOE = str(ROOT / "examples/models/small-moe.json")
 PROBLEM = [MOE, "--max-devices", "4", "--context", "24"]
+SERVED = ["--isl", "2k", "--osl", "500"]
 
 
 # Answers three strategies, and thinks about all others.
@@ -280,7 +281,14 @@ class CommandTest(unittest.TestCase):
         deep = self.folder / "deep.json"
         deep.write_text("[" * 200000)
         for words, message in [
-            (["paln"], "unknown verb 'paln'; known: plan"),
+            (["paln"], "unknown command 'paln'; known: plan"),
+            (["pln"], "did you mean 'plan'?"),
+            (["plan", MOE, "--gpus", "8"], "did you mean '--devices'?"),
+            (["plan", MOE, "--device", "8"], "did you mean '--devices'?"),
+            (["plan", "deepseek-v", *SERVED], "did you mean 'deepseek-v3'?"),
+            (["export", "one.json", "--target", "k8s"], "did you mean 'kubernetes'?"),
+            (["plan", *PROBLEM, "--output-dir", deep], "is a file, expected a folder"),
+            (["evaluate", MOE], "lacks 'shardopt_plan', expected one that `shardopt plan"),
             (["plan", *PROBLEM, "--machne", "x"], "known: --machine"),
             (["plan", *PROBLEM, "--machine", "h100_sx"], "known: h100_sxm"),
             (["plan", *PROBLEM, "--phase", "prefil"], "known: prefill"),

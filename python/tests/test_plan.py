@@ -37,6 +37,8 @@ class ModelTest(unittest.TestCase):
 
     def test_the_package_has_configs_by_name(self):
         self.assertIn("deepseek-v3", named_models())
+        for name in ("DeepSeek-V3", "deepseek-ai/DeepSeek-V3", "deepseek-ai/deepseek-v3"):
+            self.assertEqual(so.load_model(name, so.Decode(8)).path, "deepseek-v3")
         named = so.load_model("llama-3.1-70b", so.Decode(8))
         self.assertEqual(named.name, "llama-3.1-70b")
         self.assertEqual(named.mlir, so.load_model(LLAMA, so.Decode(8)).mlir)

@@ -7,18 +7,13 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping, Sequence
 
-from ..border import list_known, parse_json, shown
+from ..border import count_of, list_known, parse_json, shown
 from ..engine_table import flags_of
 from ..errors import Contradiction, ShardoptError, WrongValue
 from ..checks import MOST
 from ..yaml_files import parse_yaml
 from .findings import Finding, illegal, note, unknown
 from .programs import Invocation
-
-_THOUSANDS = {
-    **{letter: 1000**power for power, letter in enumerate("kmgt", 1)},
-    **{letter: 1024**power for power, letter in enumerate("KMGT", 1)},
-}
 
 
 @dataclass
@@ -42,11 +37,8 @@ def key_of(flag: str) -> str:
 
 def number_of(flag: str, text: str, readable: bool = False, least: int = 1) -> int:
     """A count; `readable` are "2k" (2000), "2K" (2048) and "1.5k" too."""
-    said = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([kmgtKMGT])", text) if readable else None
-    if said and (said[2].islower() or "." not in said[1]):
-        value = int(float(said[1]) * _THOUSANDS[said[2]])
-    else:
-        value = int(text) if re.fullmatch("[0-9]{1,18}", text) else -1
+    count = count_of(text) if readable or text.isdigit() else None
+    value = -1 if count is None else count
     if not least <= value <= MOST:
         named = re.match(r"\$\{?(\w+)", text)
         hint = f"; {named[1]}=… before the command says it" if named else ""
