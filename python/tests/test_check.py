@@ -184,6 +184,40 @@ class ServiceTest(unittest.TestCase):
         self.assertGreaterEqual(asked["helped"], 3)
         self.assertGreaterEqual(asked["feasible"], 5)
 
+    def test_servers_that_refuse_the_requests_are_illegal(self):
+        for command, flag in [("vllm serve m -tp 8 -ep --max-model-len {}", "--max-model-len"),
+                              ("sglang serve --model m --tp 8 --ep 8 --context-length {}", "--context-length"),
+                              ("trtllm-serve m --tp_size 8 --ep_size 8 --max_seq_len {}", "--max_seq_len")]:
+            for length in (4607, 4608):
+                with self.subTest(command, length=length):
+                    found = so.check(self.problem(), command.format(length), explain=False)
+                    refused = f"{flag} 4607, expected at least 4608"
+                    self.assertEqual([refused in text for text in found.findings],
+                                     [True] if length < 4608 else [])
+                    self.assertEqual(found.outcome.is_feasible, length == 4608)
+        pair = ("vllm serve m -tp 8 -ep --max-model-len {} --kv-transfer-config '{{\"kv_role\":\"kv_producer\"}}' & "
+                "vllm serve m -tp 8 -ep --kv-transfer-config '{{\"kv_role\":\"kv_consumer\"}}'")
+        for length, is_legal in ((4096, False), (4097, True)):  # the prompt and a token
+            found = so.check(self.problem(), pair.format(length), explain=False)
+            self.assertEqual(found.is_legal, is_legal, found.findings)
+
+    def test_another_model_is_named(self):
+        given = so.load_model("qwen3-235b-a22b")
+        problem = so.Problem(given, machine="h200_sxm", isl=4096, osl=512)
+        for said, kind in [("Qwen/Qwen3-235B-A22B", None), ("qwen/qwen3-235b-a22b-FP8", None),
+                           ("/models/Qwen3-235B-A22B", None), ("$MODEL", None), ("/model", None),
+                           ("meta-llama/Llama-3.1-70B-Instruct", "differs"), ("/m/llama", "note")]:
+            with self.subTest(said):
+                found = so.check(problem, f"vllm serve {said} -tp 8 -ep", explain=False)
+                kinds = [one.kind for one in found.findings if "the command serves" in one]
+                self.assertEqual(kinds, [kind] if kind else [])
+                self.assertEqual(found.outcome.is_there, kind != "differs")
+
+    def test_ssh_stands_in_front(self):
+        for each in ("ssh node$i vllm serve m -tp 8 -ep", "ssh -n -p 22 -l me -- node$i 'vllm serve m -tp 8 -ep'"):
+            found = so.check(self.problem(), f"for i in 1 2; do {each} & done", explain=False)
+            self.assertEqual([(one.role.workers, one.role.tp) for one in found.stated.roles], [(2, 8)])
+
     def test_caps_are_caps(self):
         for cap, concurrency, flying, waits in [(64, None, 64, False), (9999, None, None, False),
                                                 (64, 200, 64, True), (64, 32, 32, False)]:

@@ -289,6 +289,7 @@ class CommandTest(unittest.TestCase):
             (["export", "one.json", "--target", "k8s"], "did you mean 'kubernetes'?"),
             (["plan", *PROBLEM, "--output-dir", deep], "is a file, expected a folder"),
             (["evaluate", MOE], "lacks 'shardopt_plan', expected one that `shardopt plan"),
+            (["check", MOE, "vllm serve x -tp 2", *SERVED], "is given as the model and looks like a command"),
             (["plan", *PROBLEM, "--machne", "x"], "known: --machine"),
             (["plan", *PROBLEM, "--machine", "h100_sx"], "known: h100_sxm"),
             (["plan", *PROBLEM, "--phase", "prefil"], "known: prefill"),
@@ -342,6 +343,24 @@ class CommandTest(unittest.TestCase):
                 self.assertIn(message, err)
                 errors = [line for line in err.splitlines() if not line.startswith("note: ")]
                 self.assertEqual(len(errors), 1, err)
+
+    def test_a_command_says_its_model(self):
+        command = "vllm serve {} -tp 8 -ep --max-num-seqs 64"
+        load = ["--machine", "h200_sxm", *SERVED]
+        named = run("check", command.format("deepseek-ai/DeepSeek-V3"), "deepseek-v3", *load)
+        self.assertIn("of the optimum's throughput", named[1])
+        self.assertEqual(run("check", command.format("deepseek-ai/DeepSeek-V3"), *load), named)
+        for words, lacks in [
+            ([command.format("deepseek-ai/DeepSeek-V3")], "lacks --isl and --osl"),
+            ([command.format("org/other"), *load], "lacks the config.json, Hub id or name of 'org/other'"),
+            ([command.format("org/other")], "'org/other' behind the command, and --isl and --osl"),
+        ]:
+            with self.subTest(lacks):
+                code, out, err = run("check", *words)
+                self.assertEqual(code, 0)
+                self.assertNotIn("optimum", out)
+                self.assertIn("note: read only; ", err)
+                self.assertIn(lacks, err)
 
     def test_infeasible_is_1(self):
         llama = ROOT / "examples/configs/llama-3.1-70b.json"

@@ -89,10 +89,13 @@ def _lines_of_service(row: Mapping[str, Any]) -> list[str]:
             f"{role['in_flight_each']:.0f} in flight each, {held:.4g} of "
             f"{memory['capacity']:.4g} GB"
         )
+    times = ", ".join(
+        f"{slo['name'].removesuffix('_ms').upper()} {slo['attained']:.4g} ms {slo['statistic']}"
+        for slo in row["slos"] if slo["name"].endswith("_ms")
+    )
     lines.append(
         f"{row['tokens_per_s_per_used_device']:.4g} tokens/s per GPU in use, "
-        f"{row['requests_per_s']:.4g} req/s, TPOT {row['tpot_ms']:.4g} ms, "
-        f"TTFT {row['ttft_ms']:.4g} ms"
+        f"{row['requests_per_s']:.4g} req/s, {times}"
     )
     return lines
 

@@ -49,6 +49,8 @@ _SWITCHES = {
     "--tty", "--read-only", "--publish-all", "--no-healthcheck", "--oom-kill-disable",
     "--sig-proxy", "--disable-content-trust", "--quiet", "-q", "--tls-verify",
 }
+# Letters of options of `ssh` that a value follows.
+_WITH_VALUE = "BbcDEeFIiJLlmOoPpQRSWw"
 # Of `trtllm-serve`: a router, and workers of others.
 _NO_SERVERS = ("disaggregated", "disaggregated_mpi_worker", "mm_embedding_serve")
 _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=", re.S)
@@ -137,10 +139,21 @@ def _of(said: Said, files: dict[str, str], label: str, depth: int, image: str = 
         yield from _of_shell(words[1:], env, files, label, depth, image)
     elif name == "eval":
         yield from _of_text(" ".join(words[1:]), env, files, label, depth + 1, image)
-    elif name == "ssh" and len(words) > 2:
-        yield from _of_text(words[-1], env, files, label, depth, image)
+    elif name == "ssh":
+        yield from _of_text(_of_ssh(words[1:]), env, files, label, depth, image)
     elif name in _LAUNCHERS or name in _CONTAINERS:
         yield from _of_launcher(words, env, files, label, depth, image)
+
+
+def _of_ssh(words: list[str]) -> str:
+    """The text that `ssh` runs: its words behind its options and the host."""
+    while words and words[0].startswith("-"):
+        option = words.pop(0)
+        if option == "--":
+            break
+        if option[-1] in _WITH_VALUE and words:  # else the value is glued, as in -p22
+            words.pop(0)
+    return " ".join(words[1:])
 
 
 def _of_launcher(words: list[str], env: dict[str, str], files: dict[str, str], label: str,

@@ -4,15 +4,18 @@ from the proved optimum that is, and the smallest change that helps."""
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from ..border import shown
 from ..deployments.pairs import why_not_paired
 from ..deployments.planned import deployment_of, model_facts
-from ..deployments.service import Deployment, Role
+from ..deployments.service import PREFILL, Deployment, Role
 from ..engine_table import Names, devices_per_node_of, longest_of, table
 from ..errors import Infeasible, WrongValue
+from ..hub import is_hub_id
+from ..models import Model
 from ..plans import Plan
 from ..problem import Problem, _check_kind, _text
 from ..services import Service
@@ -136,6 +139,16 @@ def check(
     if plan is not None:
         planned = deployment_of(plan, stated.engine, model=stated.model or None)
         findings += differences_of(stated, planned)
+    stated = stated.replace(findings=(*stated.findings, *length_findings(stated, problem)))
+    findings += stated.findings
+    named = other_model(stated.model, problem.model)
+    findings += [named] if named else []
+    is_other = named is not None and named.kind == DIFFERS
+    if stated.devices < (problem.devices or 0):
+        findings.append(note(
+            f"it has {stated.devices} of {problem.devices} GPUs: to check more servers, give "
+            "the script that starts them all"
+        ))
     task, said = task_of(problem, stated)
     findings += said
     best, optimum = Outcome(), None
@@ -143,10 +156,10 @@ def check(
         optimum = find_plan(task)
         best = outcome_of(task, optimum)
     except Infeasible as error:
-        findings.append(note(f"no plan holds memory and limits: {error}"))
+        findings.append(note(str(error)))
 
     def evaluated(other: Stated) -> Outcome:
-        if not other.is_legal or pair_findings(other, facts):
+        if is_other or not other.is_legal or pair_findings(other, facts):
             return Outcome()
         given = problem.devices or problem.max_devices
         if task.is_service and not given and other.devices > (task.devices or 0):
@@ -156,7 +169,7 @@ def check(
     outcome = evaluated(stated)
     findings += outcome.findings
     change = None
-    if explain and not (outcome.is_feasible and outcome.throughput >= best.throughput > 0):
+    if explain and not is_other and not (outcome.is_feasible and outcome.throughput >= best.throughput > 0):
         change = best_change(stated, outcome, evaluated, facts, place)
     return Check(
         stated, outcome.plan, tuple(dict.fromkeys(findings)), optimum, change, outcome, best
@@ -196,6 +209,54 @@ def differences_of(stated: Stated, deployment: Deployment) -> list[Finding]:
 def facts_of_problem(problem: Problem) -> Names:
     """What rules of engines ask of a problem's model."""
     return model_facts(problem.model, longest_of(problem.model))
+
+
+def length_findings(stated: Stated, problem: Problem) -> list[Finding]:
+    """Servers that refuse the requests of a problem for their length."""
+    longest = problem.longest_request or problem.model.context
+    prompts = [int(one[0]) for one in problem.lengths] or [problem.isl or longest]
+    found = []
+    for one in stated.roles:
+        # Of workers that prefill, requests have a prompt and the first token.
+        is_prompt = one.role.name == PREFILL and problem.is_service
+        tokens = max(prompts) + 1 if is_prompt else longest
+        if 0 < one.max_length < tokens:
+            flag = next(
+                each["flag"] for each in table()[one.engine]["flags"]
+                if each["value"] == "max_length"
+            )
+            of = f"{one.role.name}: " if len(stated.roles) > 1 else ""
+            found.append(illegal(
+                f"{of}{flag} {one.max_length}, expected at least {tokens}: requests of the "
+                "load have so many tokens, and the engine refuses them"
+            ))
+    return found
+
+
+#: What folders of checkpoints are called, whatever is in them.
+_NO_NAMES = ("model", "models", "checkpoint", "weights")
+
+
+def _plain(name: str) -> str:
+    """A model's name without its owner, folder, case and signs."""
+    snapshot = re.search("models--[^/]*?--([^/]+)", name)
+    last = snapshot[1] if snapshot else name.rstrip("/").rpartition("/")[2]
+    return re.sub("[^a-z0-9]", "", last.lower())
+
+
+def other_model(said: str, model: Model) -> "Finding | None":
+    """That a command serves another model than the given one: where both have a Hub id it
+    differs, else names alone do. Variants of a name ("-FP8", "-Instruct") are the same."""
+    own = {model.path.removesuffix(".json").removesuffix("/config"), model.name, model.hub_id or ""}
+    plain = _plain(said)
+    if "$" in said or "{" in said or len(plain) < 3 or plain in _NO_NAMES:
+        return None
+    if any(name and (name in plain or plain in name) for name in map(_plain, own)):
+        return None
+    text = f"the command serves '{said:.80}', and the model given is '{model.hub_id or model.path:.80}'"
+    if is_hub_id(said) and model.hub_id:
+        return differs(f"{text}: a config.json in its place is compared all the same")
+    return note(text)
 
 
 def illegal_findings(stated: Stated, facts: Names) -> list[Finding]:

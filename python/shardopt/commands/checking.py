@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import Any, Sequence
 
 from ..answers import print_json
-from ..asked import asked_problems, plan_of
+from ..asked import asked_problems, note, plan_of
 from ..checking import check
 from ..checking.conformance import check_server
 from ..checking.deployment_requests import KIND, answer, request_in
@@ -16,6 +17,7 @@ from ..checking.recipes import case_row
 from ..deployments import next_step
 from ..errors import Contradiction, ShardoptError
 from ..exits import DIFFERENT, FEASIBLE, INFEASIBLE
+from ..models import model_at_hand
 from ..tables import rows_as_table
 
 
@@ -37,6 +39,13 @@ def check_verb(args: argparse.Namespace) -> int:
         raise ShardoptError(f"'--output-dir' is of a {KIND}, and '{args.what:.60}' is none")
     what = sys.stdin.read() if args.what == "-" else args.what
     plan = plan_of(args, args.plan) if args.plan else None
+    if args.model is not None and re.search(r"\s-", args.model):
+        raise ShardoptError(
+            f"'{args.model:.80}' is given as the model and looks like a command, which comes "
+            "first: shardopt check 'COMMAND' MODEL"
+        )
+    if args.model is None and args.config is None and plan is None:
+        _take_model(args, what)
     has_problem = args.model is not None or args.config is not None
     problem = asked_problems(args)[0] if has_problem else plan and plan.problem
     found = check(problem, what, plan=plan)
@@ -49,6 +58,20 @@ def check_verb(args: argparse.Namespace) -> int:
     if found.differences:
         return DIFFERENT
     return FEASIBLE if found.outcome.is_feasible else INFEASIBLE
+
+
+def _take_model(args: argparse.Namespace, what: str) -> None:
+    """Takes the model that a command serves for the given one, or says what a comparison
+    lacks."""
+    said = check(None, what).stated.model
+    found = model_at_hand(said)
+    has_load = args.context is not None or None not in (args.isl, args.osl)
+    if found and has_load:
+        args.model = found
+        return
+    lacks = [] if found else [f"the config.json, Hub id or name of '{said:.80}' behind the command"]
+    lacks += [] if has_load else ["--isl and --osl"]
+    note("read only; a comparison with the best plan lacks " + ", and ".join(lacks))
 
 
 def _show_cases(args: argparse.Namespace, cases: Sequence[Any]) -> int:
