@@ -230,6 +230,16 @@ class ServiceTest(unittest.TestCase):
                 self.assertEqual("requests wait" in " ".join(found.findings), waits)
 
     @unittest.skipUnless(yaml, "PyYAML is not installed")
+    def test_the_command_of_the_optimum_is_the_optimum(self):
+        found = so.check(self.problem(devices=8), "vllm serve Qwen/Qwen3-235B-A22B -tp 8", explain=False)
+        [(role, command)] = found.commands
+        self.assertEqual(role, "serve")
+        self.assertIn(f"\ncommand   {command}\n", str(found))
+        best = so.check(self.problem(devices=8), command, explain=False)
+        self.assertAlmostEqual(best.share, 1, delta=0.01)
+        self.assertEqual((best.commands, best.findings), ((), ()))
+        self.assertRegex(str(best), "TPOT [0-9.]+ ms mean, TTFT [0-9.]+ ms mean")
+
     def test_an_exported_optimum_is_the_optimum(self):
         for engine, devices in (("vllm", 16), ("sglang", 16), ("trtllm", 8)):
             mode = None if engine == "trtllm" else "disaggregated"

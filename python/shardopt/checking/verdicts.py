@@ -11,17 +11,18 @@ from typing import Any
 from ..border import shown
 from ..deployments.pairs import why_not_paired
 from ..deployments.planned import deployment_of, model_facts
-from ..deployments.service import PREFILL, Deployment, Role
+from ..deployments.service import PREFILL, SERVE, Deployment, Role
 from ..engine_table import Names, devices_per_node_of, longest_of, table
-from ..errors import Infeasible, WrongValue
+from ..errors import Infeasible, ShardoptError, WrongValue
 from ..hub import is_hub_id
 from ..models import Model
 from ..plans import Plan
 from ..problem import Problem, _check_kind, _text
 from ..services import Service
 from ..services import plan as find_plan
+from ..shell import command_line
 from ..tables import counted
-from .changes import Change, best_change
+from .changes import LEAST_GAIN, Change, best_change
 from .documents import read_stated
 from .findings import DIFFERS, Finding, differs, illegal, note
 from .meaning import Place
@@ -59,6 +60,18 @@ class Check:
         return None if self.share is None else 1 - self.share
 
     @property
+    def commands(self) -> tuple[tuple[str, str], ...]:
+        """The commands of the optimum, by role, where it is better and its engine has it."""
+        if self.optimum is None or (self.share or 0) > 1 - LEAST_GAIN:
+            return ()
+        try:
+            best = deployment_of(self.optimum, model=self.stated.model or None)
+        except ShardoptError:
+            return ()
+        found = [(role.name, best.command(role, 0)) for role in best.roles]
+        return tuple((name, command_line(said.args)) for name, said in found)
+
+    @property
     def differences(self) -> tuple[Finding, ...]:
         """What is other than in the plan that it should be."""
         return tuple(one for one in self.findings if one.kind == DIFFERS)
@@ -78,6 +91,7 @@ class Check:
             "findings": [{"kind": one.kind, "text": str(one)} for one in self.findings],
             "share": self.share,
             "optimum": self.optimum and self.optimum.to_dict(),
+            "optimum_commands": dict(self.commands),
             "change": None if self.change is None else str(self.change),
         }
 
@@ -88,6 +102,8 @@ class Check:
         means = self.outcome.lines or [role_line(one.role) for one in self.stated.roles]
         for name, texts in (("means", means), ("optimum", self.best.lines)):
             lines += [("" if number else name, text) for number, text in enumerate(texts)]
+        for role, command in self.commands:
+            lines.append(("command", command if role == SERVE else f"{role}: {command}"))
         if self.share is not None:
             lines.append(("has", f"{self.share:.1%} of the optimum's throughput"))
         if self.change is not None:
