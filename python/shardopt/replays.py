@@ -231,6 +231,8 @@ class Replay:
     tpot_ms: Sequence[float] = field(repr=False)
     #: Seconds from the first arrival to the last token.
     duration_s: float
+    #: Requests in flight, where arrivals count for nothing.
+    concurrency: int | None = None
 
     @property
     def ttft(self) -> Spread:
@@ -243,6 +245,26 @@ class Replay:
     @property
     def requests_per_s(self) -> float:
         return len(self.requests) / self.duration_s
+
+    @property
+    def offered_requests_per_s(self) -> float | None:
+        """At which requests arrive; None of one request, and where arrivals do not count."""
+        last = self.requests[-1].arrival_s
+        if self.concurrency is not None or not last:
+            return None
+        return (len(self.requests) - 1) / last
+
+    @property
+    def steady_requests_per_s(self) -> float | None:
+        """At which the middle half of all answers end: without the ramp and the drain, which
+        short traces have a large share of. None of one alone."""
+        ends = sorted(
+            one.arrival_s + (ttft + tpot * one.osl) / 1e3
+            for one, ttft, tpot in zip(self.requests, self.ttft_ms, self.tpot_ms)
+        )
+        first, last = len(ends) // 4, 3 * len(ends) // 4
+        took = ends[last] - ends[first]
+        return (last - first) / took if took else None
 
     @property
     def tokens_per_s_per_gpu(self) -> float:
@@ -277,7 +299,9 @@ class Replay:
             "isl": _mean(request.isl for request in self.requests),
             "osl": _mean(request.osl for request in self.requests),
             "cached": _mean(request.cached for request in self.requests),
+            "offered_requests_per_s": self.offered_requests_per_s,
             "requests_per_s": self.requests_per_s,
+            "steady_requests_per_s": self.steady_requests_per_s,
             "tokens_per_s_per_gpu": self.tokens_per_s_per_gpu,
             "ttft_ms": self.ttft._asdict(),
             "tpot_ms": self.tpot._asdict(),
@@ -289,11 +313,14 @@ class Replay:
     def table(self) -> str:
         said = self.to_dict()
         slos = ", ".join(f"{slo.name} {number(slo.target_ms)} ms" for slo in self.service.slos)
+        offered, steady = self.offered_requests_per_s, self.steady_requests_per_s
+        arrive = f", {three(offered)} req/s" if offered else ""
+        ends = f" ({three(steady)} in the middle half)" if steady else ""
         facts = [
-            f"  {'requests':<12}{said['requests']} in {three(said['duration_s'])} s, in the mean "
+            f"  {'requests':<12}{said['requests']} in {three(said['duration_s'])} s{arrive}, in the mean "
             f"{three(said['isl'])} tokens in and {three(said['osl'])} out",
             f"  {'cached':<12}{100 * said['cached'] / said['isl']:.3g} % of the prompt tokens",
-            f"  {'throughput':<12}{three(self.requests_per_s)} req/s, "
+            f"  {'throughput':<12}{three(self.requests_per_s)} req/s{ends}, "
             f"{three(self.tokens_per_s_per_gpu)} tokens/s per GPU",
             f"  {'within SLOs':<12}{100 * self.within:.3g} % of the requests ({slos}), "
             f"{three(self.goodput)} req/s",
@@ -347,5 +374,6 @@ def replay(
         [1e3 * (first - arrival) for arrival, first, _ in times],
         [1e3 * (end - first) / one.osl for one, (_, first, end) in zip(taken, times)],
         max(end for _, _, end in times) - begins,
+        concurrency,
     )
 

@@ -104,6 +104,7 @@ class ReplayTest(unittest.TestCase):
                 self.assertLess(abs(tpot / service.metrics.tpot.mean - 1), 0.1)
                 rate = found.requests_per_s / service.metrics.requests_per_s
                 self.assertLess(abs(rate - 1), 0.2)
+                self.assertIsNone(found.offered_requests_per_s)
 
     def test_goodput_is_a_share_of_what_arrives(self):
         service = planned()
@@ -116,6 +117,10 @@ class ReplayTest(unittest.TestCase):
                 self.assertLessEqual(found.requests_per_s, 1.1 * most)
                 self.assertEqual(said["within_slos"] > 0.9, share < 1)
                 self.assertEqual(said["ttft_ms"]["p99"], found.ttft.p99)
+                # Without ramp and drain what arrives is served, or what can be.
+                steady, offered = said["steady_requests_per_s"], said["offered_requests_per_s"]
+                self.assertGreater(steady, found.requests_per_s)
+                self.assertLess(abs(steady / min(offered, most) - 1), 0.1)
                 self.assertEqual(said, so.replay(service, drawn(400, share * most)).to_dict())
         self.assertEqual(len(found.rows()), 400)
         cached = [request._replace(cached=900) for request in drawn(400, most)]
