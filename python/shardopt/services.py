@@ -386,7 +386,22 @@ def infeasible(problem: Problem, report: dict[str, Any], why: str) -> Infeasible
         "next_feasible": {"change": change} if fewest else None,
         "service": report,
     }
-    return Infeasible(why, shortage_table(problem, report), said)
+    return Infeasible(why + _seconds_hint(problem), shortage_table(problem, report), said)
+
+
+#: Milliseconds that nothing meets, and that are a target in seconds.
+_SECONDS = {"tpot_ms": 1.0, "ttft_ms": 20.0}
+
+
+def _seconds_hint(problem: Problem) -> str:
+    """What to say of targets that look like seconds."""
+    found = ""
+    for name, most in _SECONDS.items():
+        target = getattr(problem, name)
+        if target is not None and target <= most:
+            flag = name.removesuffix("_ms")
+            found += f"; --{flag} counts milliseconds: {target:g} s are --{flag} {1e3 * target:g}"
+    return found
 
 
 def evaluate_service(service: Service) -> Service:

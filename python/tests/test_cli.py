@@ -362,6 +362,12 @@ class CommandTest(unittest.TestCase):
                 self.assertIn("note: read only; ", err)
                 self.assertIn(lacks, err)
 
+    def test_targets_in_seconds_are_asked_about(self):
+        for words, said in [(["--ttft", "2@p90"], "2 s are --ttft 2000"), (["--tpot", "0.05"], "0.05 s are --tpot 50")]:
+            code, _, err = run("plan", "llama-3.1-70b", "--devices", "8", *SERVED, *words)
+            self.assertEqual(code, 1)
+            self.assertIn(f"counts milliseconds: {said}\n", err)
+
     def test_infeasible_is_1(self):
         llama = ROOT / "examples/configs/llama-3.1-70b.json"
         code, out, err = run("plan", llama, "--devices", 1, "--context", 4096)
