@@ -5,9 +5,12 @@ import json
 import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -283,6 +286,61 @@ def replaced(text, variables):
         return variables.get(match[1], match[0])
 
     return re.sub(r"\$\$|\$\(([^)]*)\)", one, text)
+
+
+class StartTest(unittest.TestCase):
+    """start.sh: what it shows, and how it ends what it has started."""
+
+    def run_in(self, place, *words, **others):
+        programs = {
+            "vllm": f"echo $$ >{place}/$$.pid; exec sleep 1000",
+            "ssh": 'while [ "$1" != -- ]; do shift; done; shift 2; exec setsid sh -c "$*"',
+        }
+        (place / "bin").mkdir()
+        for name, text in {**programs, "vllm-router": programs["vllm"]}.items():
+            (place / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+            (place / "bin" / name).chmod(0o755)
+        env = {"PATH": f"{place}/bin:/usr/bin:/bin", "HOME": str(place)}
+        return subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_a_signal_ends_the_servers_of_all_machines(self):
+        for hosts in ("host{}", "localhost"):
+            with self.subTest(hosts), tempfile.TemporaryDirectory() as name:
+                place, made = Path(name), service(SPLIT)
+                d.write(made, "shell", place / "out 'x'")
+                seated = seats.seats_of(made)
+                hosts = [hosts.format(n + 1) for n in range(seats.hosts_of(seated))]
+                started = self.run_in(place, "sh", str(place / "out 'x'/start.sh"), *hosts)
+                found = []
+                while started.poll() is None and len(found) < len(seated) + 1:  # and the router
+                    time.sleep(0.05)
+                    found = [path for path in place.glob("*.pid") if path.read_text()]
+                started.send_signal(signal.SIGTERM)
+                self.assertEqual((started.wait(120), *started.communicate()), (130, "", ""))
+                for path in found:
+                    with self.assertRaises(ProcessLookupError):
+                        os.kill(int(path.read_text()), 0)
+
+    def test_a_dry_run_shows_commands_and_hosts_and_writes_nothing(self):
+        with tempfile.TemporaryDirectory() as name:
+            place, made = Path(name), service(SPLIT)
+            d.write(made, "shell", place / "out")
+            before = sorted(place.rglob("*"))
+            hosts = [f"h{n + 1}" for n in range(seats.hosts_of(seats.seats_of(made)))]
+            tried = self.run_in(place, "sh", str(place / "out/start.sh"), "--dry-run", *hosts)
+            out, err = tried.communicate(timeout=60)
+            self.assertEqual((tried.returncode, err), (0, ""))
+            lines = out.splitlines()
+            for seat in seats.seats_of(made):
+                begin = f"{hosts[seat.host - 1]}: {seat.role.name}-{seat.worker}-{seat.rank}: env "
+                [at] = [i for i, line in enumerate(lines) if line.startswith(begin)]
+                self.assertIn("vllm serve m ", lines[at + 1])
+            self.assertIn("h1: router: env ", out)
+            shutil.rmtree(place / "bin")
+            self.assertEqual(sorted(place.rglob("*")), before)
+            said = (place / "out/start.sh").read_text()
+            self.assertIn("# HOST_1: decode 0 node 0, router\n# HOST_2: decode 0 node 1\n"
+                          "# HOST_3: prefill 0, prefill 1\n", said)
 
 
 class HostileTest(unittest.TestCase):
@@ -563,6 +621,9 @@ class PlanTest(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("next      kubectl apply --dry-run=server -f 'out dir'", done.stdout)
             self.assertIn("name: chat", Path(place, "out dir/workers.yaml").read_text())
+            done = run("--target", "shell", "-o", "servers", *checkpoint)
+            self.assertIn("  host      HOST_1: serve 0", done.stdout)
+            shutil.rmtree(Path(place, "servers"))
             for words, why in [
                 (("--target", "kube", "-o", "x"), "unknown target 'kube'; known"),
                 (("--target", "shell"), "expected --output-dir"),

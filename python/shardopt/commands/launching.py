@@ -11,6 +11,7 @@ from ..answers import inputs_of, print_json
 from ..asked import note, phase_of, plan_of
 from ..border import list_known
 from ..deployments import TARGETS, Settings, deployment_of, left_to_users, next_step, write
+from ..deployments.shell import roles_of_hosts
 from ..errors import ShardoptError, UnknownName
 from ..exits import FEASIBLE
 from ..launches import engine_of, export, model_folder, served_name
@@ -121,12 +122,21 @@ def _export_service(args: argparse.Namespace, plan: Any) -> int:
         return FEASIBLE
     for line in str(deployment).splitlines():
         print(f"  {line}")
+    hosts = roles_of_hosts(deployment) if args.target == "shell" else []
+    for line in hosts[:_MOST_HOSTS]:
+        print(f"  host      {line}")
+    if len(hosts) > _MOST_HOSTS:
+        print(f"  host      … start.sh lists all {len(hosts)}")
     for path in paths:
         print(f"  written   {path}")
     for line in left_to_users(deployment, args.target, settings):
         print(fitted(f"  note      {line}"))
     print(f"  next      {next_step(deployment, args.target, args.output_dir)}")
     return FEASIBLE
+
+
+#: Hosts whose roles are printed.
+_MOST_HOSTS = 8
 
 
 def serve_verb(args: argparse.Namespace) -> int:

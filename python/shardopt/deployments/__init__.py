@@ -58,7 +58,9 @@ def why_not_exported(service: Service, model: str | None = None) -> str | None:
 
 
 def left_to_users(deployment: Deployment, target: str, settings: Settings) -> list[str]:
-    """What manifests do not say, because it differs from cluster to cluster."""
+    """What files do not say, because it differs from cluster to cluster."""
+    if target in ("shell", "slurm") and settings.image is None:
+        return [f"needs {each}" for each in shell.needs(deployment)]
     if not settings.is_of_pods(target):
         return []
     found = []

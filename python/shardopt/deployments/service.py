@@ -195,9 +195,11 @@ class Deployment:
             degrees = f"tp {role.tp}, dp {role.ranks}, ep {role.ep}, pp {role.pp}"
             nodes = self.nodes(role)
             spread = f" on {nodes} nodes" if nodes > 1 else ""
+            # Engines are told no cap of workers that prefill.
+            cap = f", at most {counted(role.in_flight, 'request')} each"
             lines.append(
                 f"{role.name:9} {role.workers} x {counted(role.devices, 'GPU')}{spread} "
-                f"({degrees}), at most {counted(role.in_flight, 'request')} each"
+                f"({degrees}){cap if role.name != PREFILL else ''}"
             )
         lines.append(f"load      {load.isl} + {load.osl} tokens, {rate}")
         lines += [f"needs     {note}" for note in self.notes]

@@ -12,14 +12,28 @@ WRITTEN_FOR = "POSIX sh, ssh"
 
 _ON = r"""
 quote() { printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"; }
-on() { # HOST LOG WORD...: runs the words there, in the background
-  host=$1 log=$2; shift 2
-  if [ -n "$dry" ]; then echo "$host: $*"; return; fi
-  if [ "$host" = localhost ]; then "$@" >"$log" 2>&1 &
+stops=
+on() { # HOST NAME WORD...: runs the words there, in the background; the last is a script
+  host=$1 name=$2 log="$here/logs/$2.log"; shift 2
+  if [ -n "$dry" ]; then
+    for word; do script=$word; done
+    echo "$host: $name: $*"; sed -n 's/^exec /  /p' "$script"; return
+  fi
+  if [ "$host" = localhost ]; then
+    "$@" >"$log" 2>&1 &
+    stops="$stops kill $!;"
   else
     words=; for word in "$@"; do words="$words $(quote "$word")"; done
-    ssh -n -- "$host" "$words" >"$log" 2>&1 &
+    pid=$(quote "$here/logs/$name.pid")
+    ssh -n -- "$host" "echo \$\$ >$pid; exec$words" >"$log" 2>&1 &
+    stops="$stops ssh -n -- $(quote "$host") $(quote "kill \$(cat $pid)") &"
   fi
+}
+stop() { # ends the servers, those of other machines too
+  trap - INT TERM HUP
+  eval "$stops" 2>/dev/null
+  wait
+  exit 130
 }
 """
 
@@ -36,6 +50,7 @@ def role_script(deployment: Deployment, role: Role) -> str:
         "#!/bin/sh",
         f"# {role.name}: {deployment.engine} {deployment.version}, a worker has "
         f"{role.devices} GPUs on {nodes} node{'s' if nodes > 1 else ''}",
+        *_memory_comment(role),
         "# reads PORT, SIDE_PORT, HOST"
         + (", NODE_RANK or SLURM_NODEID, MASTER_ADDR" if by_node else ""),
         "set -eu",
@@ -127,6 +142,42 @@ def _kinds_of(seats: list[Seat]) -> list[str]:
     ]
 
 
+def roles_of_hosts(deployment: Deployment) -> list[str]:
+    """ "HOST_1: prefill 0, prefill 1, router"; workers of several nodes have hosts in turn."""
+    names: dict[int, list[str]] = {}
+    for seat in seats_of(deployment):
+        node = f" node {seat.rank}" if len(seat.hosts) > 1 else ""
+        names.setdefault(seat.host, []).append(f"{seat.role.name} {seat.worker}{node}")
+    if deployment.is_routed:
+        names[1].append("router")
+    return [f"HOST_{host}: {', '.join(names[host])}" for host in sorted(names)]
+
+
+def needs(deployment: Deployment) -> list[str]:
+    """What machines must have in addition to the engine, as its image has it."""
+    found = []
+    commands = [deployment.command(role, 0).args for role in deployment.roles]
+    if any("deepep" in word for words in commands for word in words):
+        found.append("DeepEP, which exchanges rows of experts")
+    if deployment.is_disaggregated:
+        connector = deployment.row["transfer"]["connector"]
+        found.append(f"{connector} between machines for KV caches, best by RDMA")
+    if deployment.is_routed:
+        found.append(f"on HOST_1: {command_line(deployment.router['program'][:3])}")
+    return found
+
+
+def _memory_comment(role: Role) -> list[str]:
+    """Where the share of memory in the command comes from."""
+    names = role.memory.names() if role.memory else {}
+    if not names.get("budget_gb"):
+        return []
+    return [
+        f"# memory of a GPU: {names['budget_gb']:.4g} GB planned for weights and KV caches, "
+        f"{names['workspace_gb']:g} GB for the engine's workspace, {names['device_gb']:.4g} GB in all"
+    ]
+
+
 def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
     seats = seats_of(deployment)
     count = hosts_of(seats)
@@ -135,6 +186,8 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
         "#!/bin/sh",
         f"# Starts {deployment.name} on {count} machines that share this folder by its path.",
         f"# usage: start.sh [--dry-run] {names}; localhost is this machine",
+        "# Ctrl-C or SIGTERM ends all servers; logs/ has what each prints, by role, worker and node.",
+        *(f"# {line}" for line in roles_of_hosts(deployment)),
         *_kinds_of(seats),
         "set -eu",
         "dry=; if [ \"${1-}\" = --dry-run ]; then dry=yes; shift; fi",
@@ -142,20 +195,20 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
         *(f"HOST_{number}=${{{number}}}" for number in range(1, count + 1)),
         f"export {names}",
         'here=$(cd "$(dirname "$0")" && pwd)',
-        'mkdir -p "$here/logs"',
+        '[ -n "$dry" ] || mkdir -p "$here/logs"',
         _ON.strip("\n"),
-        "trap 'kill 0' INT TERM",
+        "trap stop INT TERM HUP",
     ]
     for seat in started_seats(deployment, seats):
-        log = f"{seat.role.name}-{seat.worker}-{seat.rank}"
+        name = f"{seat.role.name}-{seat.worker}-{seat.rank}"
         lines.append(
-            f'on "$HOST_{seat.host}" "$here/logs/{log}.log" env {" ".join(variables(seat))} '
+            f'on "$HOST_{seat.host}" {name} env {" ".join(variables(seat))} '
             f'{_mpirun(deployment, seat)}sh "$here/{seat.role.name}.sh"'
         )
     if deployment.is_routed:
         hosts = " ".join(f'HOST_{n}="$HOST_{n}"' for n in range(1, count + 1))
         lines.append(
-            f'on "$HOST_1" "$here/logs/router.log" env {hosts} sh "$here/router.sh"'
+            f'on "$HOST_1" router env {hosts} sh "$here/router.sh"'
         )
     lines += ["wait", ""]
     return {"start.sh": "\n".join(lines), **shared_files(deployment, seats)}
