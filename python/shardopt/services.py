@@ -420,6 +420,15 @@ def evaluate_service(service: Service) -> Service:
     return service if again.found == service.found else again
 
 
+def most_of(service: Service) -> float:
+    """Requests per second that the workers of a service serve at most within the SLOs."""
+    problem = service.problem.replace(rate=None, concurrency=None)
+    free = dataclasses.replace(service, problem=problem)
+    report, _ = evaluate_roles(free, given_roles(service))
+    row = report.get(service.mode) or service.found
+    return float(row["requests_per_s"])
+
+
 def evaluate_roles(
     service: Service, roles: Mapping[str, Mapping[str, Any]], in_flight: float = 0
 ) -> tuple[dict[str, Any], str | None]:

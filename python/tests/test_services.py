@@ -1,6 +1,7 @@
 """Services: one plan file, and one set of numbers in every verb."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import math
@@ -20,7 +21,7 @@ from shardopt.engine_table import table
 from shardopt.models import parameters_of
 from shardopt.service_advice import advised, retyped
 from shardopt.service_tables import three
-from shardopt.services import evaluate_service
+from shardopt.services import evaluate_service, most_of
 
 ROOT = Path(__file__).resolve().parents[2]
 MOE = ROOT / "examples/models/small-moe.json"
@@ -87,6 +88,18 @@ class ServiceTest(FolderTest):
             self.assertEqual("dims" in planned["disaggregated"]["prefill"], mode != "best")
             for name in ("requests", "mode", "certificate", "aggregated", "disaggregated"):
                 self.assertEqual(said[name], planned[name], name)
+
+    def test_size_says_the_most_that_its_gpus_serve(self):
+        alone = so.plan(llama())
+        most = most_of(alone)
+        self.assertAlmostEqual(most, alone.metrics.requests_per_s)
+        same = dataclasses.replace(alone, problem=llama(rate=most / 2))
+        self.assertEqual(most_of(same), most)
+        code, out, _ = run("size", LLAMA, "--machine", "h100_sxm", "--isl", 4096, "--osl", 512, "--quiet",
+                           "--tpot", 30, "--ttft", 1000, "--requests-per-s", most / 2)
+        self.assertEqual(code, 0)
+        [said] = re.findall(r"within the SLOs \(maximum ([0-9.]+) req/s\)\. Fewer do not", out)
+        self.assertGreater(float(said), most / 2)
 
     def test_services_are_pinned_sized_and_evaluated(self):
         pins = {"tp": 4, "decode.workers": [1, 2]}

@@ -17,7 +17,7 @@ from ..replays import Request, read_requests
 from ..sensitivity import sweep
 from ..service_advice import advise, advised
 from ..service_tables import lines_of_advice
-from ..services import Service, plan, plan_service
+from ..services import Service, most_of, plan, plan_service
 from ..simplicity import parse_share, simplest
 from ..tables import counted
 from ..trace_plans import load_of_requests, plan_for_requests, plan_robust
@@ -153,9 +153,11 @@ def _sized(plan: Any, tokens: float | None) -> str:
     """ "16 GPUs reach 12384 tokens/s (target 10000)"."""
     if plan.problem.is_service:
         metrics = plan.metrics
+        most = most_of(plan)
+        reserve = f" (maximum {most:.3g} req/s)" if most > plan.problem.rate else ""
         return (
             f"{counted(metrics.gpus, 'GPU')} serve{'s' * (metrics.gpus == 1)} {plan.problem.rate:.6g} req/s "
-            f"({plan.problem.rate * plan.problem.osl:.6g} output tokens/s) within the SLOs"
+            f"({plan.problem.rate * plan.problem.osl:.6g} output tokens/s) within the SLOs{reserve}"
         )
     total = plan.metrics.throughput * (plan.problem.devices or 0)
     gpus = plan.problem.devices
