@@ -622,7 +622,8 @@ class PlanTest(unittest.TestCase):
             self.assertIn("next      kubectl apply --dry-run=server -f 'out dir'", done.stdout)
             self.assertIn("name: chat", Path(place, "out dir/workers.yaml").read_text())
             done = run("--target", "shell", "-o", "servers", *checkpoint)
-            self.assertIn("  host      HOST_1: serve 0", done.stdout)
+            self.assertIn("  host      HOST_1: prefill 0, prefill 1, router\n", done.stdout)
+            self.assertIn("  note      needs 'vllm-router' on HOST_1\n", done.stdout)
             shutil.rmtree(Path(place, "servers"))
             for words, why in [
                 (("--target", "kube", "-o", "x"), "unknown target 'kube'; known"),

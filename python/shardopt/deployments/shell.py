@@ -163,7 +163,8 @@ def needs(deployment: Deployment) -> list[str]:
         connector = deployment.row["transfer"]["connector"]
         found.append(f"{connector} between machines for KV caches, best by RDMA")
     if deployment.is_routed:
-        found.append(f"on HOST_1: {command_line(deployment.router['program'][:3])}")
+        words = deployment.router["program"]
+        found.append(f"'{command_line(words[: 3 if words[0] == 'python3' else 1])}' on HOST_1")
     return found
 
 
