@@ -69,14 +69,16 @@ def version_of(row):
 def flags_of(row):
     """What the published scripts of TensorRT-LLM's runs set beside the layout: the steps that
     prompts wait for others, for Llama-3.1-70B at 1024 tokens on fewer than 8 GPUs
-    (batch_wait_timeout_iters), and with attention data parallel (attention_dp_config)."""
-    flags = {"wait_steps": "", "balance_steps": ""}
+    (batch_wait_timeout_iters), and with attention data parallel (attention_dp_config), where
+    experts of fp4 run CUTLASS (moe_config.backend)."""
+    flags = {"wait_steps": "", "balance_steps": "", "cutlass_experts": ""}
     if row["backend"] != "trtllm" or row["source_kind"] == "gap_analysis":
         return flags
     if "Llama-3.1-70B" in row["model"] and row["isl"] == row["osl"] == "1024" and degree(row, "tp") < 8:
         flags["wait_steps"] = "20"
     if degree(row, "attn_dp") > 1:
         flags["balance_steps"] = "60"
+        flags["cutlass_experts"] = "1"
     return flags
 
 

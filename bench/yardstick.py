@@ -4,7 +4,7 @@
 Scores public InferenceX results of DeepSeek-R1 and MLPerf 5.1 of Llama-3.1 with
 `shard-cost --e2e`: TPOT, TTFT, throughput and bands by engine, role, GPU and
 precision, and which of two runs at equal load is the faster one. --write puts
-the tables into docs/Fidelity.md.
+the tables into docs/Yardsticks.md.
 """
 
 import argparse
@@ -22,11 +22,13 @@ import tempfile
 
 import numpy as np
 
+import fidelity as sample
+import serving_bands
 import serving_fidelity as fidelity
 from marked import with_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/Fidelity.md"
+PAGE = ROOT / "docs/Yardsticks.md"
 MARKERS = ("<!-- yardstick -->", "<!-- end of yardstick -->")
 
 # Versions by date, of the images that rows name; most rows name none.
@@ -176,7 +178,7 @@ def throughput(row):
 
 def scores(rows, what, middle):
     ratios = np.array([float(row[middle]) / float(row[f"{what}_ms"]) for row in rows])
-    inside = np.mean([float(row[f"{what}_low_ms"]) <= float(row[f"{what}_ms"]) <= float(row[f"{what}_high_ms"]) for row in rows])
+    inside = np.mean([serving_bands.is_inside(row, what, middle) for row in rows])
     errors = 100 * np.abs(ratios - 1)
     return [f"{np.median(errors):.1f}", f"{errors.mean():.1f}", f"{100 * (np.median(ratios) - 1):+.0f}", f"{100 * inside:.0f}"]
 
@@ -349,9 +351,17 @@ def left_out(left):
     return "Left out: " + ", ".join(f"{count} ({why})" for why, count in sorted(left.items()) if count) + "."
 
 
+def bands(tool, folder, found):
+    """Prediction intervals, and how many runs of each set are inside."""
+    known, _, _ = fidelity.measure(tool, folder, ROOT / "machines", sample.CONFIGS)
+    for rows in fidelity.disaggregated(tool, folder, sample.CONFIGS).values():
+        known += rows
+    yield from serving_bands.table(known, found)
+
+
 def lines(tool, folder):
     runs, left = inference_runs(folder / "silicon")
-    rows = predict(tool, folder, runs)
+    rows = inference = predict(tool, folder, runs)
     left["layouts that are not predicted"] = len(runs) - len(rows)
     plain = [row for row in rows if row["spec"] == "none"]
     yield f"InferenceX, DeepSeek-R1, {len(plain)} runs without MTP and {len(rows) - len(plain)} with it. {left_out(left)}"
@@ -374,6 +384,17 @@ def lines(tool, folder):
     yield from table(rows, middle="", has_throughput=False)
     yield ""
     yield from percentiles(runs, folder / "configs")
+    yield ""
+    yield "Prediction intervals, as multiples of predictions, which promise to hold 80 % of runs. Shares inside are in %."
+    yield ""
+    measured = [row for row in inference if row["system"] != "mi300x"]
+    found = {
+        "InferenceX": [row for row in measured if row["spec"] == "none"],
+        "with MTP": [row for row in measured if row["spec"] != "none"],
+        "on MI300X": [row for row in inference if row["system"] == "mi300x"],
+        "MLPerf": rows,
+    }
+    yield from bands(tool, folder, found)
 
 
 def main():

@@ -309,10 +309,17 @@ static std::string sourceOf(const ServiceSummary &summary) {
     why.push_back("model " + summary.scenario->modelName());
   if (summary.mode == ServiceMode::Disaggregated)
     why.emplace_back("mode disaggregated");
+  auto isFitted = [&](const Scenario &scenario) {
+    return scenario.machine().calibration->engines.count(
+               spell(summary.clock())) > 0;
+  };
   for (const auto &scenario : {summary.scenario, summary.prefillScenario})
-    if (scenario && !scenario->machine().calibration->like.empty())
+    if (scenario && !scenario->machine().calibration->like.empty() &&
+        !isFitted(*scenario))
       why.push_back("machine " + scenario->machine().name + " like " +
                     scenario->machine().calibration->like);
+  if (why.empty() && isFitted(*summary.scenario))
+    return "fitted to " + summary.scenario->machine().calibration->data;
   if (why.empty())
     return "fitted to measured runs of " + name;
   std::string text;

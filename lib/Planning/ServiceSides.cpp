@@ -75,8 +75,19 @@ static std::optional<std::string> whyNotLoad(const ServiceRequest &request,
   return request.expertLoad->whyNot(model.amountOf(Divides::Experts), layers);
 }
 
-static ErrorOr<cost::ServingEngine> engineOf(Engine engine) {
-  return cost::findEngine(spell(engine), /*version=*/"", /*isTuned=*/true);
+/// `kind` for the model of `scenario`, with what was fitted on its machine.
+static ErrorOr<cost::ServingEngine> engineOf(Engine kind,
+                                             const Scenario &scenario) {
+  ErrorOr<cost::ServingEngine> engine =
+      cost::findEngine(spell(kind), /*version=*/"", /*isTuned=*/true);
+  if (!engine)
+    return engine.error();
+  const cost::Model &model = scenario.model();
+  if (!cost::isMeasured(model.architecture, model.rowBytes))
+    engine->widenBands();
+  if (auto wrong = cost::applyCalibration(scenario.machine(), *engine))
+    return *wrong;
+  return engine;
 }
 
 /// Dollars of a device for an hour that are asked, or that the machine says.
@@ -150,7 +161,7 @@ service::summaryOf(std::shared_ptr<const Scenario> scenario,
   summary.options = request.options;
   summary.engine = *runner;
   summary.goal = goalOf(request, *scenario);
-  ErrorOr<cost::ServingEngine> engine = engineOf(summary.clock());
+  ErrorOr<cost::ServingEngine> engine = engineOf(summary.clock(), *scenario);
   if (!engine)
     return engine.error();
   summary.chunkTokens =
@@ -208,14 +219,12 @@ service::onMachine(const Scenario &scenario, const std::string &machine) {
 }
 
 ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
-  ErrorOr<cost::ServingEngine> engine = engineOf(summary.clock());
+  ErrorOr<cost::ServingEngine> engine =
+      engineOf(summary.clock(), *summary.scenario);
   if (!engine)
     return engine.error();
   engine->chunkTokens = summary.chunkTokens;
   cost::apply(summary.options, *engine);
-  const cost::Model &model = summary.scenario->model();
-  if (!cost::isMeasured(model.architecture, model.rowBytes))
-    engine->widenBands();
   Sides sides;
   sides.engine = *engine;
   const cost::ServingTraits &traits = summary.goal.load.traits;
@@ -225,8 +234,14 @@ ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
   sides.decode = std::move(*decode);
   if (!summary.prefillScenario)
     return sides;
+  // The host of decode workers counts, and the kernels of each machine.
+  engine = engineOf(summary.clock(), *summary.prefillScenario);
+  if (!engine)
+    return engine.error();
+  engine->chunkTokens = summary.chunkTokens;
+  cost::apply(summary.options, *engine);
   auto prefill =
-      service::Side::create(*summary.prefillScenario, sides.engine, traits);
+      service::Side::create(*summary.prefillScenario, *engine, traits);
   if (!prefill)
     return prefill.error();
   sides.prefill = std::move(*prefill);

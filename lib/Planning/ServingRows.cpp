@@ -238,6 +238,8 @@ static double readWorkers(Row &row, const std::string &column) {
 static void applyFlags(Row &row, ServingEngine &engine) {
   engine.heldSteps += readCount(row, "wait_steps");
   engine.balanceSteps += readCount(row, "balance_steps");
+  if (readCount(row, "cutlass_experts") > 0)
+    engine.hasFewTokenExperts = false;
 }
 
 static ErrorOr<ServingTimes> serve(Row &row, const Run &run) {
@@ -318,10 +320,14 @@ static std::string answer(Row &row, Inputs &inputs,
     row.fail(engine.error().message);
   if (!row.failure().empty())
     return "";
-  apply(options, *engine);
-  applyFlags(row, *engine);
   if (!isMeasured(program->architecture, program->rowBytes))
     engine->widenBands();
+  if (auto wrong = applyCalibration(*machine, *engine)) {
+    row.fail(wrong->message);
+    return "";
+  }
+  apply(options, *engine);
+  applyFlags(row, *engine);
   auto clock = EngineClock::create(*machine, *engine);
   if (!clock) {
     row.fail(clock.error().message);

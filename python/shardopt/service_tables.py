@@ -293,10 +293,9 @@ def accuracy_of(service: Service) -> str:
     kind, _, what = source.partition(": ")
     if kind == "extrapolated":
         runs = [_unmeasured(each.split()) for each in what.split(", ")]
-        return (
-            f"extrapolated, fitted to no {', no '.join(runs)}; an interval holds 80 % of fitted "
-            "runs, and fewer of such"
-        )
+        # Disaggregated runs have an interval of their own.
+        others = "such runs" if what == "mode disaggregated" else "fitted runs, and fewer of such"
+        return f"extrapolated, fitted to no {', no '.join(runs)}; an interval holds 80 % of {others}"
     return f"{source}; an interval holds 80 % of them"
 
 

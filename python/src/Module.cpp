@@ -545,6 +545,17 @@ constantsOf(const std::string &nameOrFile) {
                    fingerprintOf(*machine.calibration));
 }
 
+/// The constants of an engine on a machine, by the names of its options.
+static std::map<std::string, double>
+engineConstants(const std::string &name, const std::string &nameOrFile) {
+  cost::ServingEngine engine =
+      orRaise(cost::findEngine(name, /*version=*/"", /*isTuned=*/true));
+  Machine machine = orRaise(loadMachine(nameOrFile));
+  if (auto wrong = cost::applyCalibration(machine, engine))
+    throw py::value_error(wrong->message);
+  return cost::constantsOf(engine);
+}
+
 static std::string machineJson(const std::string &nameOrFile) {
   std::string text;
   json::Writer writer(text);
@@ -569,6 +580,7 @@ PYBIND11_MODULE(_shardopt, module) {
   module.attr("step_parts") = parts;
   module.def("machines", &knownMachines);
   module.def("constants_of", &constantsOf);
+  module.def("engine_constants", &engineConstants);
   module.def(
       "check_requests",
       [](const std::map<std::string, double> &numbers) { readLoad(numbers); });

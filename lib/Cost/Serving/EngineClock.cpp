@@ -54,8 +54,32 @@ static uint64_t nextNumber() {
   return ++last;
 }
 
+/// `machine` at the rates that kernels of `engine` attain.
+static Machine scaled(Machine machine, const ServingEngine &engine) {
+  double compute = engine.computeScale, memory = engine.memoryScale,
+         links = engine.linkScale;
+  if (!machine.calibration || (compute == 1 && memory == 1 && links == 1))
+    return machine;
+  auto fitted = std::make_shared<Calibration>(*machine.calibration);
+  DataSheet &sheet = fitted->sheet;
+  for (double *rate :
+       {&sheet.bf16Flops, &sheet.fp8Flops, &sheet.fp4Flops, &machine.bf16Flops})
+    *rate *= compute;
+  if (machine.fp8Flops)
+    *machine.fp8Flops *= compute;
+  sheet.memoryBandwidth *= memory;
+  machine.memoryBandwidth *= memory;
+  sheet.linkBandwidth *= links;
+  machine.linkBandwidth *= links;
+  if (machine.multicastBandwidth)
+    *machine.multicastBandwidth *= links;
+  machine.calibration = std::move(fitted);
+  return machine;
+}
+
 ErrorOr<std::shared_ptr<const EngineClock>>
-EngineClock::create(const Machine &machine, const ServingEngine &engine) {
+EngineClock::create(const Machine &given, const ServingEngine &engine) {
+  Machine machine = scaled(given, engine);
   auto measured = Calibrated::create(machine);
   if (!measured)
     return measured.error();
@@ -194,9 +218,10 @@ void EngineClock::findExperts(WeightType type, const char *cutlass,
       break;
     }
     addExperts(found, "nvfp4", cutlass);
-    if (engine.hasSmallExperts || engine.kind == Engine::Trtllm)
+    if (engine.kind == Engine::Trtllm ? engine.hasFewTokenExperts
+                                      : engine.hasSmallExperts)
       addExperts(found, "nvfp4", "moe_torch_flow_min_latency");
-    else if (!found.empty())
+    else if (engine.kind != Engine::Trtllm && !found.empty())
       found.front().form.ce = oldPass;
     break;
   case WeightType::Mxfp4:

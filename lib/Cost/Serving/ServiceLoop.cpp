@@ -73,16 +73,6 @@ static ServingTime withBand(const TimeOf<double> &time, ServingBand band) {
   return all;
 }
 
-static ServingTimes timesOf(const ServingEngine &engine, const Model &model,
-                            const TimeOf<double> &tpot,
-                            const TimeOf<double> &ttft) {
-  ServingTimes times;
-  times.tpot =
-      withBand(tpot, model.hasExperts() ? engine.expertTpot : engine.denseTpot);
-  times.ttft = withBand(ttft, engine.ttft);
-  return times;
-}
-
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
@@ -244,8 +234,11 @@ AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
 
 ServingTimes AggregatedLoop::at(double concurrency) const {
   Answer<double> answer = run(concurrency);
-  ServingTimes times =
-      timesOf(engine, worker.steps->costs().model(), answer.tpot, answer.ttft);
+  bool hasExperts = worker.steps->costs().model().hasExperts();
+  ServingTimes times;
+  times.tpot =
+      withBand(answer.tpot, hasExperts ? engine.expertTpot : engine.denseTpot);
+  times.ttft = withBand(answer.ttft, engine.ttft);
   times.sequences = answer.decoding;
   times.requestsPerS = answer.rate;
   times.admitted = answer.inFlight;
@@ -381,8 +374,9 @@ DisaggregatedLoop::run(Number concurrency) const {
 
 ServingTimes DisaggregatedLoop::at(double concurrency) const {
   Answer<double> answer = run(concurrency);
-  ServingTimes times = timesOf(engine, decode.worker.steps->costs().model(),
-                               answer.tpot, answer.ttft);
+  ServingTimes times;
+  times.tpot = withBand(answer.tpot, engine.apartTpot);
+  times.ttft = withBand(answer.ttft, engine.apartTtft);
   times.requestsPerS = answer.rate;
   times.sequences = answer.decoding;
   times.admitted = std::min(roomOfGroup, concurrency / groups);

@@ -7,6 +7,7 @@
 
 #include "shardopt/Cost/Serving/ServingEngine.h"
 
+#include "shardopt/Cost/Calibrated/CsvLines.h"
 #include "shardopt/Support/Choice.h"
 
 #include <algorithm>
@@ -21,6 +22,12 @@ struct Number {
   const char *name;
   double ServingEngine::*field;
   double least;
+};
+/// An end of a band; that of aggregated TPOT is of both kinds of models.
+struct BandEnd {
+  const char *name;
+  ServingBand ServingEngine::*band;
+  double ServingBand::*end;
 };
 struct Switch {
   const char *name;
@@ -46,12 +53,28 @@ static constexpr Number numbers[] = {
     {"chunk", &ServingEngine::chunkTokens, 1},
     {"length_share", &ServingEngine::lengthShare, 1e-3},
     {"cache_bytes", &ServingEngine::cacheBytes, 0},
+    {"launch_us", &ServingEngine::launchUs, 0},
+    {"compute_scale", &ServingEngine::computeScale, 1e-3},
+    {"memory_scale", &ServingEngine::memoryScale, 1e-3},
+    {"link_scale", &ServingEngine::linkScale, 1e-3},
+};
+
+static constexpr BandEnd bandEnds[] = {
+    {"tpot_low", &ServingEngine::denseTpot, &ServingBand::low},
+    {"tpot_high", &ServingEngine::denseTpot, &ServingBand::high},
+    {"ttft_low", &ServingEngine::ttft, &ServingBand::low},
+    {"ttft_high", &ServingEngine::ttft, &ServingBand::high},
+    {"disagg_tpot_low", &ServingEngine::apartTpot, &ServingBand::low},
+    {"disagg_tpot_high", &ServingEngine::apartTpot, &ServingBand::high},
+    {"disagg_ttft_low", &ServingEngine::apartTtft, &ServingBand::low},
+    {"disagg_ttft_high", &ServingEngine::apartTtft, &ServingBand::high},
 };
 
 static constexpr Switch switches[] = {
     {"cpu_bound", &ServingEngine::isCpuBound},
     {"small_experts", &ServingEngine::hasSmallExperts},
     {"expert_passes", &ServingEngine::hasPassesOfExperts},
+    {"few_token_experts", &ServingEngine::hasFewTokenExperts},
     {"one_burst", &ServingEngine::isOneBurst},
     {"prompts_apart", &ServingEngine::readsApart},
     {"equal_lengths", &ServingEngine::hasEqualLengths},
@@ -66,21 +89,26 @@ static constexpr Switch switches[] = {
 static std::string wrongOption(const ServingOption &option,
                                const std::string &value) {
   std::vector<std::string> known;
+  std::string found = option.name + " is '" + value + "', expected ";
   for (const Number &number : numbers) {
     if (number.name == option.name)
       return option.value >= number.least && option.value <= 1e9
                  ? ""
-                 : option.name + " is '" + value +
-                       "', expected a number from " +
-                       (number.least < 1 ? "0" : "1") + " to 1e9";
+                 : found + "a number from " + threeDigits(number.least) +
+                       " to 1e9";
     known.emplace_back(number.name);
   }
   for (const Switch &on : switches) {
     if (on.name == option.name)
-      return option.value == 0 || option.value == 1
-                 ? ""
-                 : option.name + " is '" + value + "', expected 0 or 1";
+      return option.value == 0 || option.value == 1 ? "" : found + "0 or 1";
     known.emplace_back(on.name);
+  }
+  for (const BandEnd &end : bandEnds) {
+    if (end.name == option.name)
+      return option.value > 0 && option.value <= 1e9
+                 ? ""
+                 : found + "a number above 0, to 1e9";
+    known.emplace_back(end.name);
   }
   return unknownChoice("engine option", option.name, known).message;
 }
@@ -117,5 +145,37 @@ void cost::apply(const std::vector<ServingOption> &options,
     for (const Switch &on : switches)
       if (on.name == option.name)
         engine.*on.field = option.value != 0;
+    for (const BandEnd &end : bandEnds)
+      if (end.name == option.name) {
+        (engine.*end.band).*end.end = option.value;
+        if (end.band == &ServingEngine::denseTpot)
+          engine.expertTpot.*end.end = option.value;
+      }
   }
+}
+
+std::map<std::string, double> cost::constantsOf(const ServingEngine &engine) {
+  std::map<std::string, double> values;
+  for (const Number &number : numbers)
+    values[number.name] = engine.*number.field;
+  return values;
+}
+
+std::optional<Error> cost::applyCalibration(const Machine &machine,
+                                            ServingEngine &engine) {
+  if (!machine.calibration)
+    return std::nullopt;
+  auto fitted = machine.calibration->engines.find(spell(engine.kind));
+  if (fitted == machine.calibration->engines.end())
+    return std::nullopt;
+  std::vector<ServingOption> options;
+  for (const auto &[name, value] : fitted->second) {
+    options.push_back({name, value});
+    if (std::string why = wrongOption(options.back(), threeDigits(value));
+        !why.empty())
+      return Error{"machine '" + machine.name + "': /calibration/engines/" +
+                   fitted->first + ": " + why};
+  }
+  cost::apply(options, engine);
+  return std::nullopt;
 }

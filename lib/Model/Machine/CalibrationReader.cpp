@@ -7,6 +7,8 @@
 
 #include "CalibrationReader.h"
 
+#include "shardopt/Support/Engine.h"
+
 using namespace shardopt;
 
 static void readHeldOut(const json::Value &error, CalibratedGroup &group) {
@@ -48,12 +50,25 @@ static CalibratedGroup readGroup(const json::Value &value) {
   return group;
 }
 
+static std::map<std::string, double> readEngine(const std::string &name,
+                                                const json::Value &value) {
+  if (auto engine = parseEngine(name, "engine"); !engine)
+    value.fail(engine.error().message);
+  std::map<std::string, double> options;
+  for (const auto &[option, number] : value.members())
+    options[option] = number.nonNegativeNumber();
+  return options;
+}
+
 Calibration shardopt::readCalibration(const json::Value &value) {
-  value.refuseOtherKeys({"date", "data", "kernels"});
+  value.refuseOtherKeys({"date", "data", "kernels", "engines"});
   Calibration calibration;
   calibration.date = value["date"].string();
   calibration.data = value["data"].string();
   for (const json::Value &group : value["kernels"].elements())
     calibration.groups.push_back(readGroup(group));
+  if (json::Value engines = value["engines"])
+    for (const auto &[name, options] : engines.members())
+      calibration.engines[name] = readEngine(name, options);
   return calibration;
 }

@@ -155,6 +155,7 @@ readCalibrations(const json::Value &root,
       for (const CalibratedGroup &group : read.groups)
         if (added.count(group.kernel))
           calibration->groups.push_back(group);
+      calibration->engines.insert(read.engines.begin(), read.engines.end());
     }
     if (!added.empty() && !from.empty() && calibration->like.empty())
       calibration->like = from;

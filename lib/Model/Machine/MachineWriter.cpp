@@ -101,6 +101,12 @@ std::string shardopt::fingerprintOf(const Calibration &calibration) {
         writer.member(name, value);
     writer.member("low", group.low).member("high", group.high).endObject();
   }
+  for (const auto &[engine, options] : calibration.engines) {
+    writer.beginObject().member("engine", engine);
+    for (const auto &[name, value] : options)
+      writer.member(name, value);
+    writer.endObject();
+  }
   writer.endArray();
   return fingerprint(text);
 }

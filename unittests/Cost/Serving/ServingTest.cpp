@@ -124,4 +124,62 @@ TEST(EngineClock, TypesOrderTheirTimes) {
   EXPECT_GT(seconds(WeightType::Int4), 0);
 }
 
+TEST(EngineClock, ExpertsOfOneKernelAreNeverFaster) {
+  // 32 tokens of DeepSeek-V3 on 8 devices, by the faster of two kernels or by
+  // one of them.
+  Kernel experts = gemm(32, 7168, 4096, 0, WeightType::Nvfp4, 1);
+  experts.kind = KernelKind::GroupedGemm;
+  experts.count = experts.held = 20;
+  experts.groups = experts.visited = 8;
+  experts.gates = 2;
+  auto seconds = [&](bool hasFew) {
+    ServingEngine engine = engineOf("trtllm");
+    engine.hasFewTokenExperts = hasFew;
+    auto clock = EngineClock::create(measured("b200_sxm"), engine);
+    return (*clock)->seconds(experts);
+  };
+  EXPECT_LT(seconds(true), seconds(false));
+}
+
+TEST(EngineClock, TakesWhatWasFittedOnItsMachine) {
+  Machine machine = measured();
+  auto fit = std::make_shared<Calibration>(*machine.calibration);
+  machine.calibration = fit;
+  // Reading these weights binds, and sending these bytes.
+  Kernel reads = gemm(4, 8192, 28672, 2 * 8192.0 * 28672, WeightType::Bf16, 2);
+  Collective sends = {CollectiveKind::AllReduce, Axis::Tp, 1e9};
+  auto engineWith = [&](const char *name, double value) {
+    fit->engines["vllm"] = {{name, value}};
+    ServingEngine engine = engineOf("vllm");
+    EXPECT_FALSE(applyCalibration(machine, engine));
+    return engine;
+  };
+  auto times = [&](const ServingEngine &engine) {
+    auto clock = EngineClock::create(machine, engine);
+    return std::pair((*clock)->seconds(reads),
+                     (*clock)->seconds(sends, Degrees(8, 1, 1, 1)));
+  };
+  auto [read, sent] = times(engineOf("vllm"));
+  auto [slowRead, sameSent] = times(engineWith("memory_scale", 0.5));
+  EXPECT_NEAR(slowRead / read, 2, 0.1);
+  EXPECT_EQ(sameSent, sent);
+  EXPECT_NEAR(times(engineWith("link_scale", 0.5)).second / sent, 2, 0.1);
+  EXPECT_EQ(times(engineWith("compute_scale", 0.9)).second, sent);
+  EXPECT_EQ(engineWith("launch_us", 70).launchUs, 70);
+  ServingEngine banded = engineWith("tpot_low", 0.9);
+  EXPECT_EQ(banded.denseTpot.low, 0.9);
+  EXPECT_EQ(banded.expertTpot.low, 0.9);
+  EXPECT_EQ(banded.ttft.low, engineOf("vllm").ttft.low);
+
+  fit->engines["vllm"] = {{"launch", 1}};
+  ServingEngine engine = engineOf("vllm");
+  auto wrong = applyCalibration(machine, engine);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(
+      wrong->message.find("machine 'h100_sxm': /calibration/engines/vllm: "
+                          "unknown engine option 'launch'; known: launch_us"),
+      0u)
+      << wrong->message;
+}
+
 } // namespace

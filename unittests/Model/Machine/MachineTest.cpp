@@ -289,6 +289,34 @@ TEST(MachineLike, KeepsConstantsOfItsOwn) {
     EXPECT_TRUE(group.isInherited) << group.kernel;
 }
 
+TEST(MachineLike, HasOptionsOfEnginesOfItsOwn) {
+  auto read = [](const std::string &engines) {
+    return parseMachine(R"({"name": "mine", "like": "h100_sxm", "calibration": {
+                            "date": "2026-01-01", "data": "mine", "kernels": [],
+                            "engines": )" +
+                            engines + "}}",
+                        "m.json");
+  };
+  ErrorOr<Machine> mine = read(R"({"vllm": {"launch_us": 40}})");
+  ASSERT_TRUE(mine) << mine.error().message;
+  Machine h100 = shipped("h100_sxm");
+  EXPECT_EQ(mine->calibration->engines["vllm"]["launch_us"], 40);
+  EXPECT_EQ(mine->calibration->groups.size(), h100.calibration->groups.size());
+  EXPECT_NE(fingerprintOf(*mine->calibration),
+            fingerprintOf(*h100.calibration));
+  EXPECT_NE(
+      read(R"({"vlm": {}})")
+          .error()
+          .message.find(
+              "m.json: /calibration/engines/vlm: unknown engine 'vlm'; known: "
+              "vllm"),
+      std::string::npos);
+  EXPECT_EQ(read(R"({"vllm": {"launch_us": -1}})")
+                .error()
+                .message.find("m.json: /calibration/engines/vllm/launch_us: "),
+            0u);
+}
+
 TEST(MachineLike, NamesAMachineThatShips) {
   EXPECT_NE(parseError(R"({"name": "x", "like": "h100"})")
                 .find("m.json: /like: unknown machine 'h100'; known: h100_"),

@@ -8,6 +8,7 @@
 #ifndef SHARDOPT_COST_SERVING_SERVINGENGINE_H
 #define SHARDOPT_COST_SERVING_SERVINGENGINE_H
 
+#include "shardopt/Model/Machine/Machine.h"
 #include "shardopt/Support/Engine.h"
 
 #include <cstdint>
@@ -40,6 +41,10 @@ struct ServingEngine {
   /// DeepGEMM's experts quantize, pack scales, gather and scatter in passes of
   /// their own, the scales of their weights among them.
   bool hasPassesOfExperts = false;
+
+  /// TensorRT-LLM's experts of nvfp4 are the kernel of few tokens where that is
+  /// faster (`moe_config.backend: TRTLLM`), and not always CUTLASS.
+  bool hasFewTokenExperts = true;
 
   // Of the host, microseconds: a step where it is on the critical path, the
   // same for each sequence, and for each sequence always.
@@ -74,11 +79,16 @@ struct ServingEngine {
   /// it would have were tokens independent.
   double expertSpread = 0.4;
 
+  // What kernels attain of the rates that their constants are shares of.
+  double computeScale = 1, memoryScale = 1, linkScale = 1;
+
   double chunkTokens = 8192; ///< of a prompt that one step reads at most
   double lengthShare = 1;    ///< mean lengths over the ones that rows say
   double cacheBytes = 0;     ///< an element of the cache; 0: by the recipe
 
+  // Of aggregated runs, and of runs with prefill and decode workers apart.
   ServingBand denseTpot, expertTpot, ttft;
+  ServingBand apartTpot, apartTtft;
 
   /// Bands half as wide again, in logarithms: of models that nobody compared.
   void widenBands();
@@ -109,6 +119,14 @@ ErrorOr<std::vector<ServingOption>>
 parseServingOptions(const std::string &text);
 
 void apply(const std::vector<ServingOption> &options, ServingEngine &engine);
+
+/// The numbers among the options of `engine`, without switches and bands.
+std::map<std::string, double> constantsOf(const ServingEngine &engine);
+
+/// Takes the options that were fitted for `engine` on `machine`, bands too; an
+/// error where they are none.
+std::optional<Error> applyCalibration(const Machine &machine,
+                                      ServingEngine &engine);
 
 /// The engine called `name` ("trtllm", "vllm", "sglang") at `version`
 /// ("0.12.0"; empty: a new one). Without `isTuned`, options that published

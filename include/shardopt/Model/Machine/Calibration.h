@@ -57,6 +57,9 @@ struct Calibration {
   std::string like; ///< the machine that inherited constants are of, or empty
   DataSheet sheet;
   std::vector<CalibratedGroup> groups;
+  /// Options of serving engines that were fitted on this machine, by engine
+  /// ("vllm") and name (docs/ServingRuns.md).
+  std::map<std::string, std::map<std::string, double>> engines;
 };
 
 } // namespace shardopt
