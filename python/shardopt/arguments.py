@@ -46,6 +46,11 @@ _EXAMPLES = {
         "    --machine h100_sxm --isl 4000 --osl 500",
         "shardopt check launch",
     ),
+    "calibrate": (
+        "shardopt calibrate plans/service.json --output-dir node",
+        "sh node/measure.sh",
+        "shardopt calibrate plans/service.json --answers node --output-dir fitted",
+    ),
     "report": ("shardopt report plans/service.json --output plan.html",),
     "import-graph": ("shardopt import-graph model.mlir --mesh data=2,model=4 --output annotated.mlir",),
 }
@@ -390,6 +395,13 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     made.add_argument("--ops", action="store_true", help="of a service: also the sharding and time of each op")
     made.add_argument("--strategies", metavar="FILE", help="file with one strategy per line, as JSON")
     made.add_argument("--requests", metavar="FILE", help="trace of requests to replay, as CSV or JSONL")
+    made = verb("calibrate", "measure what decides on your node, and fit its constants")
+    _add_problem(made)
+    made.add_argument("--measurements", type=whole, metavar="N", default=20,
+        help="maximum measurements to propose (default: 20)")
+    made.add_argument("--answers", metavar="PATH", help="folder or CSV file with measured times")
+    made.add_argument("-o", "--output-dir", metavar="DIR",
+        help="folder for commands, or with --answers for the machine file")
     made = verb("diff", "show the differences of two plans")
     made.add_argument("first", help="plan file")
     made.add_argument("second", help="plan file")

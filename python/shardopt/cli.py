@@ -30,6 +30,7 @@ _VERBS = {
         "plans": ("evaluate", "diff", "explain", "verify", "lower"),
         "launching": ("export", "serve"),
         "checking": ("check",),
+        "calibrating": ("calibrate",),
         "reporting": ("report", "trace"),
         "graphs": ("import-graph",),
     }.items()
