@@ -248,9 +248,11 @@ service::nearestLimit(const Asked &asked, LatencyLimit ServiceGoal::*limit,
     effort += found.proof;
     const ServicePlan *plan = found.best();
     // What attains a rate exactly is between whole numbers of requests in
-    // flight, which more is attained with.
+    // flight, which more is attained with; of goodput a mean may be late.
     if (plan)
-      best = {goal.rate > 0 ? ms : (goal.*limit).of<double>(plan->times.*time),
+      best = {goal.rate > 0 || goal.isGoodput
+                  ? ms
+                  : (goal.*limit).of<double>(plan->times.*time),
               *plan};
     return plan != nullptr;
   };

@@ -43,8 +43,11 @@ LoadLimits::LoadLimits(const ServiceGoal &goal,
       inFlight(goal.load.concurrency > 0 ? goal.load.concurrency : unlimited),
       held((1 + engine.heldSteps) / stepsOf(goal.load)),
       meanWait(engine.burstShare / 2),
-      limitWait(std::min(meanWait,
-                         burstAt(engine.burstShare, goal.ttft.percentile))) {}
+      // Goodput may count those alone that do not wait.
+      limitWait(goal.isGoodput
+                    ? 0
+                    : std::min(meanWait, burstAt(engine.burstShare,
+                                                 goal.ttft.percentile))) {}
 
 //===----------------------------------------------------------------------===//
 // Decode workers

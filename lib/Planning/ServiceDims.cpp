@@ -253,8 +253,9 @@ void service::giveDims(ServiceSummary &summary, const Sides &sides) {
   // At a rate devices count, and dims spare none of them. Where many loads are
   // as good, the best takes long to find. None are tried of micro-batches.
   if (!best || summary.engine || best->ownDims || summary.goal.rate > 0 ||
-      summary.proof.gap > 0 || summary.goal.isStopped() ||
-      best->decode.overlaps || (best->prefill && best->prefill->overlaps))
+      summary.goal.isGoodput || summary.proof.gap > 0 ||
+      summary.goal.isStopped() || best->decode.overlaps ||
+      (best->prefill && best->prefill->overlaps))
     return;
   if (auto own = PlanDims(summary, sides, *best).find())
     (best->prefill ? summary.disaggregated : summary.aggregated) =

@@ -32,15 +32,19 @@ std::optional<Point> Loads<Loop>::at(double concurrency) {
          ttft = goal.ttft.of<double>(times.ttft);
   keepLeast(shortage.leastTpotMs, tpot);
   keepLeast(shortage.leastTtftMs, ttft);
-  if (tpot > goal.tpot.ms || ttft > goal.ttft.ms)
-    return std::nullopt;
   point.rate = times.requestsPerS;
+  if (goal.isGoodput)
+    point.rate *= goodShare(goal, times);
+  else if (tpot > goal.tpot.ms || ttft > goal.ttft.ms)
+    return std::nullopt;
   return point;
 }
 
 /// Whether every load within `bounds` misses a limit.
 static bool missLimits(const cost::ServingBounds &bounds,
                        const ServiceGoal &goal) {
+  if (goal.isGoodput)
+    return goodShare(goal, bounds) <= 0;
   return goal.tpot.of<Interval>(bounds.tpot).low > goal.tpot.ms ||
          goal.ttft.of<Interval>(bounds.ttft).low > goal.ttft.ms;
 }
@@ -51,7 +55,10 @@ double Loads<Loop>::boundOf(int64_t low, int64_t high) {
     return 0;
   ++proof.intervals;
   cost::ServingBounds bounds = loop.within({double(low), double(high)});
-  return missLimits(bounds, goal) ? 0 : bounds.requestsPerS.high;
+  if (missLimits(bounds, goal))
+    return 0;
+  return bounds.requestsPerS.high *
+         (goal.isGoodput ? goodShare(goal, bounds) : 1);
 }
 
 template <typename Loop>

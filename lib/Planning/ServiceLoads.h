@@ -61,6 +61,14 @@ private:
   ServiceShortage &shortage;
 };
 
+/// The share of the requests within both limits; 0 where fewer than half are
+/// within one of them, so that a mean TPOT above its limit counts for nothing.
+template <typename Times>
+double goodShare(const ServiceGoal &goal, const Times &times) {
+  double share = goal.within(times);
+  return share < 0.5 ? 0 : share;
+}
+
 /// What attains as much attains `rate`, but for rounding.
 inline double almost(double rate) { return rate * (1 - 1e-12); }
 

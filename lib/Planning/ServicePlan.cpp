@@ -46,6 +46,11 @@ std::optional<std::string> ServiceRequest::error() const {
   if (!lengths.empty())
     if (std::optional<std::string> why = cost::whyNoLengths(lengths))
       return why;
+  if (isGoodput && load[RequestField::Rate])
+    return "goodput is of the highest throughput, expected no request rate";
+  if (isGoodput && (load[RequestField::TpotPercentile] ||
+                    load[RequestField::TtftPercentile]))
+    return "goodput counts single requests, expected SLOs without percentiles";
   constexpr int64_t most = 100000;
   for (auto [name, number] : {std::pair("devices", devices),
                               std::pair("prefill-devices", prefillDevices)})
@@ -266,6 +271,8 @@ bool service::isBetterService(const ServiceSummary &a,
   const ServicePlan *one = a.best(), *other = b.best();
   if (!one || !other)
     return one && !other;
+  if (a.goal.isGoodput)
+    return one->goodput > other->goodput;
   if (a.goal.rate <= 0)
     return one->tokensPerDevice > other->tokensPerDevice;
   double cost = one->costUnder(a.goal), than = other->costUnder(b.goal);
@@ -274,6 +281,8 @@ bool service::isBetterService(const ServiceSummary &a,
 
 double shardopt::gainOf(const ServicePlan &plan, const ServicePlan &other,
                         const ServiceGoal &goal) {
+  if (goal.isGoodput)
+    return plan.goodput / other.goodput - 1;
   return goal.rate > 0 ? 1 - plan.costUnder(goal) / other.costUnder(goal)
                        : plan.tokensPerDevice / other.tokensPerDevice - 1;
 }

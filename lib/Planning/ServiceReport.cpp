@@ -155,6 +155,8 @@ static void writeMembers(json::Writer &json, const ServicePlan &plan,
               plan.tokensPerUsedDevice(summary.goal));
   json.member("tokens_per_s_per_user", 1e3 / plan.times.tpot.ms);
   json.member("requests_per_s", plan.requestsPerSecond);
+  if (summary.goal.isGoodput)
+    json.member("goodput_requests_per_s", plan.goodput);
   if (summary.hasPrice) {
     json.member("dollars_per_hour", plan.costUnder(summary.goal));
     json.member("dollars_per_mtoken", plan.costOfTokens(summary.goal));
@@ -192,11 +194,14 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
   for (const auto *plan : {&summary.aggregated, &summary.disaggregated}) {
     if (!*plan || (summary.asked && (*plan)->mode() != *summary.asked))
       continue;
-    bound = summary.goal.rate > 0
-                ? std::min(bound.value_or(1e18),
-                           (*plan)->costUnder(summary.goal) / (1 + proof.gap))
-                : std::max(bound.value_or(0),
-                           (*plan)->tokensPerDevice * (1 + proof.gap));
+    bound =
+        summary.goal.isGoodput
+            ? std::max(bound.value_or(0), (*plan)->goodput * (1 + proof.gap))
+        : summary.goal.rate > 0
+            ? std::min(bound.value_or(1e18),
+                       (*plan)->costUnder(summary.goal) / (1 + proof.gap))
+            : std::max(bound.value_or(0),
+                       (*plan)->tokensPerDevice * (1 + proof.gap));
   }
   bool hasRate = summary.goal.rate > 0,
        hasOwnDims = summary.best() && summary.best()->ownDims;
@@ -206,10 +211,11 @@ static void writeProof(json::Writer &json, const ServiceSummary &summary) {
     bound = summary.robustness->worst() * (1 + proof.gap);
   json.key("certificate").beginObject();
   json.member("optimal", proof.gap <= 0 && !hasOwnDims);
-  json.member("objective", summary.robustness ? "worst_share_of_optimum"
-                           : !hasRate         ? "tokens_per_s_per_device"
-                           : summary.hasPrice ? "dollars_per_hour"
-                                              : "devices");
+  json.member("objective", summary.robustness       ? "worst_share_of_optimum"
+                           : summary.goal.isGoodput ? "goodput_requests_per_s"
+                           : !hasRate               ? "tokens_per_s_per_device"
+                           : summary.hasPrice       ? "dollars_per_hour"
+                                                    : "devices");
   json.key("bound");
   if (bound)
     json.value(*bound);

@@ -94,9 +94,9 @@ static std::optional<Error> wrongBands(const ServiceRequest &request,
     return Error{"there are " + std::to_string(bands.size()) +
                  " bands, expected 1 to " + std::to_string(mostBands) +
                  ", such as prefix_cache_hit_rate=0:0.6"};
-  if (request.load[RequestField::Rate])
+  if (request.load[RequestField::Rate] || request.isGoodput)
     return Error{"a robust plan is of the highest throughput, expected no "
-                 "request rate"};
+                 "request rate and no goodput"};
   for (const ServiceBand &band : bands)
     if (!(band.low < band.high))
       return Error{"the band of '" + band.name + "' is from " +

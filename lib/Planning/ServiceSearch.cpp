@@ -158,7 +158,9 @@ static int64_t workersFor(double rate, double one) {
 }
 
 void GoalSearch::keep(ServicePlan plan) {
-  plan.worth = goal.worth ? goal.worth->of(plan) : plan.requestsPerSecond;
+  plan.worth = goal.worth       ? goal.worth->of(plan)
+               : goal.isGoodput ? plan.goodput
+                                : plan.requestsPerSecond;
   if (best && !isBetter(plan, *best, goal))
     return;
   if (goal.watch)

@@ -52,6 +52,7 @@ static ServiceGoal goalOf(const ServiceRequest &request,
   goal.devices =
       request.devices ? request.devices : scenario.machine().domainSize;
   goal.prefillDevices = request.prefillDevices;
+  goal.isGoodput = request.isGoodput;
   goal.stop = request.stop;
   goal.watch = request.watch;
   // What takes longer, is in time within less.
@@ -258,6 +259,8 @@ static bool isBetterApart(const ServicePlan &apart, const ServicePlan &together,
     return apart.costUnder(goal) != together.costUnder(goal)
                ? apart.costUnder(goal) < together.costUnder(goal)
                : apart.times.tpot.ms < (1 - tie) * together.times.tpot.ms;
+  if (goal.isGoodput)
+    return apart.goodput > (1 + tie) * together.goodput;
   return apart.tokensPerDevice > (1 + tie) * together.tokensPerDevice;
 }
 

@@ -251,7 +251,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--context", type=whole, metavar="TOKENS", help="context in tokens, instead of --isl")
     add("--phase", help="decode (default) or prefill")
     add("--space", help="serving (default) or uniform")
-    add("--objective", help="throughput (default) or latency")
+    add("--objective", help="throughput (default), latency, or of a service goodput")
     add("--searcher", help="searcher (default: exact)")
     add("--budget", type=whole, metavar="N", help="maximum evaluations")
     add("--seed", type=whole, metavar="N", help="random seed (default: 0)")

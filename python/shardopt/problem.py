@@ -40,6 +40,9 @@ FREE = "none"
 #: What is said of drafts.
 _OF_DRAFTS = ("draft_tokens", "accepted_tokens", "draft_layers", "draft_parameters")
 
+#: The objective of a service whose requests count if they are within both SLOs.
+GOODPUT = "goodput"
+
 #: Settings of a service alone.
 _OF_SERVICES = (
     "mode", "prefill_machine", "prefill_devices", "decode_machine", "chunk", "weight_types",
@@ -229,9 +232,9 @@ class Problem:
                 f"'{self.prefill_machine}' or the 'decode_machine' "
                 f"'{self.decode_machine}', which are those of the service"
             )
-        elif self.objective != "throughput":
+        elif self.objective not in ("throughput", GOODPUT):
             raise Contradiction(
-                f"'objective' is {shown(self.objective)}, expected throughput: "
+                f"'objective' is {shown(self.objective)}, expected throughput or goodput: "
                 "for a faster service, lower 'tpot_ms'"
             )
         elif self.space != "serving" or self.searcher not in (None, "exact"):

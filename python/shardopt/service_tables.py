@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 
 from ._native import native
-from .problem import FREE, MOST_LIMIT, Problem
+from .problem import FREE, GOODPUT, MOST_LIMIT, Problem
 from .service_parts import PERCENTILES, grid_of
 from .tables import counted
 
@@ -122,7 +122,8 @@ def slo_rows(service: Service) -> list[list[str]]:
 
     def row(slo: Slo) -> list[str]:
         times = slo.attained
-        verdict = "met" if slo.met else "NOT MET"
+        is_goodput = service.problem.objective == GOODPUT
+        verdict = "met" if slo.met else "above it" if is_goodput else "NOT MET"
         if slo.met and slo.above:
             verdict += f", {' and '.join(slo.above)} above it"
         return [
@@ -151,11 +152,16 @@ def percentiles_of(service: Service) -> str:
 
 def throughput_of(service: Service) -> str:
     metrics = service.metrics
-    return (
+    text = (
         f"{three(metrics.tokens_per_s_per_gpu)} tokens/s per GPU, "
         f"{three(metrics.tokens_per_s_per_user)} tokens/s per user, "
         f"{three(metrics.requests_per_s)} req/s"
     )
+    goodput = service.found.get("goodput_requests_per_s")
+    if goodput is not None:
+        share = goodput / metrics.requests_per_s
+        text += f"; goodput {three(goodput)} req/s, {share:.1%} within both SLOs"
+    return text
 
 
 def load_of(service: Service) -> str:
@@ -422,6 +428,8 @@ def trace_lines(trace: Mapping[str, Any] | None) -> list[str]:
         f"{trace['replayed']} of {trace['requests']} requests replayed in {len(plans)} plans: goodput "
         f"{three(goodput)} req/s, {best['within_slos']:.1%} of the requests within the SLOs"
     ]
+    if best["within_slos"] == 1:
+        lines[0] += ": no plan has a larger share"
     means = trace.get("plan_for_means", {})
     if "why" in means:
         return [*lines, f"the plan for mean lengths does not serve it: {means['why']}"]

@@ -27,7 +27,7 @@ from .plan_files import (
 from .phase_plans import plan as plan_phase
 from .plans import Plan, Strategy, given
 from .models import Decode, Prefill, version
-from .problem import Problem
+from .problem import GOODPUT, Problem
 from .strategies import first_other_dim
 from .service_parts import (
     DECODE,
@@ -365,6 +365,7 @@ def asked_of_service(
         **load,
         "requests": problem.requests,
         "lengths": list(problem.lengths),
+        "goodput": problem.objective == GOODPUT,
         "devices": problem.devices or problem.max_devices or 0,
         "mode": problem.mode or "best",
         "prefill_machine": problem.prefill_machine or "",
@@ -480,6 +481,8 @@ def binding_of(service: Service) -> dict[str, str]:
     if service.problem.concurrency is not None:
         asked = service.problem.concurrency
         return {"kind": "concurrency", "why": f"the {asked} requests in flight that are asked for"}
+    if service.problem.objective == GOODPUT:
+        return {"kind": "goodput", "why": "goodput: with more in flight fewer are within the SLOs"}
     metrics = service.metrics
     more = metrics.in_flight + service.roles[-1].workers
     report, _ = evaluate_roles(service, given_roles(service), more)

@@ -41,7 +41,7 @@ TEXTS = {
     "kv_types": "KV-cache types to choose from",
     "price": "price of a GPU in $ per hour",
     "prefill_price": "price of a GPU of the prefill machine per hour",
-    "objective": "of a phase: throughput (default) or latency",
+    "objective": "throughput (default), of a phase latency, of a service goodput",
     "space": "of a phase: serving (default) or uniform",
     "engine": "vllm (default of a service), sglang, trtllm, any; of a phase transformers, none",
     "simulator": "auto, roofline, calibrated, procedural:<setting>, exec:<command>, plugin:<file>",

@@ -63,6 +63,7 @@ ServiceRequest shardopt::readService(const py::dict &settings) {
   take(settings, "candidates", asked.candidates);
   if (settings.contains("expert_load"))
     asked.expertLoad = readShares(settings["expert_load"]);
+  take(settings, "goodput", asked.isGoodput);
   take(settings, "engine", asked.engine);
   std::string mode = "best";
   take(settings, "mode", mode);

@@ -125,6 +125,33 @@ class TraceTest(unittest.TestCase):
             self.assertEqual((code, out, len(err.splitlines())), (2, "", 1))
 
 
+class GoodputTest(unittest.TestCase):
+    def test_more_requests_are_in_time(self):
+        usual = so.plan(problem(isl=4000, osl=300, ttft_ms=600))
+        service = so.plan(problem(isl=4000, osl=300, ttft_ms=600, objective="goodput"))
+        goodput = service.found["goodput_requests_per_s"]
+        self.assertTrue(service.proved)
+        self.assertLessEqual(goodput, service.metrics.requests_per_s)
+        self.assertEqual(service.report["certificate"]["objective"], "goodput_requests_per_s")
+        self.assertEqual(so.evaluate_service(service).found, service.found)
+        alone = usual.problem.replace(objective="goodput")
+        same, _ = so.services.evaluate_roles(
+            so.Service(alone, usual.report, usual.mode), so.services.given_roles(usual)
+        )
+        self.assertLessEqual(same[usual.mode]["goodput_requests_per_s"], goodput * (1 + 1e-9))
+        self.assertIn("within both SLOs", service.table)
+
+    def test_what_has_no_goodput(self):
+        words = ("plan", LLAMA, "--devices", 4, "--isl", 1000, "--osl", 100, "--objective", "goodput")
+        for more, why in [(("--requests-per-s", 1), "expected no request rate"),
+                          (("--tpot", "30@p90"), "expected SLOs without percentiles"),
+                          (("--robust", "times=1:2"), "expected no request rate and no goodput")]:
+            code, out, err = run(*words, *more)
+            with self.subTest(why):
+                self.assertEqual((code, out, len(err.splitlines())), (2, "", 1))
+                self.assertIn(why, err)
+
+
 class RobustTest(unittest.TestCase):
     def test_the_worst_share_is_told(self):
         asked = problem(isl=4000, osl=300)

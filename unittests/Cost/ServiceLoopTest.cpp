@@ -318,6 +318,38 @@ TEST(ServiceLoop, RequestsWaitForRoomInTheCaches) {
   EXPECT_FALSE(serveAggregated(worker, served.engine, load));
 }
 
+TEST(ServiceLoop, SharesWithinALimitAreThoseOfPercentiles) {
+  Draws draws(37);
+  for (int i = 0; i < 60; ++i) {
+    const Served &served = draws.served();
+    ServingEngine engine = draws.engine(served);
+    ServingLoad load = draws.load();
+    ServingWorker worker = draws.worker(served, load);
+    SCOPED_TRACE(i);
+    AggregatedLoop loop(worker, engine, load);
+    for (double flying : {1.0, 3.0, 20.0, 100.0}) {
+      ServingTimes times = loop.at(flying);
+      // Without a bell all are within what the last takes.
+      for (const TimeOf<double> *time : {&times.tpot, &times.ttft}) {
+        bool isBell = time->deviation > 0;
+        if (isBell && time->burst > 0)
+          continue;
+        EXPECT_NEAR(time->within(time->p99 * (1 + 1e-9)),
+                    isBell || time->burst > 0.01 ? 0.99 : 1, 1e-3);
+        EXPECT_NEAR(time->within(time->p90 * (1 + 1e-9)),
+                    isBell || time->burst > 0.1 ? 0.9 : 1 - time->burst, 1e-3);
+      }
+      ServingBounds all = loop.within({flying / 2, 2 * flying});
+      for (double share : {0.5, 0.9, 1.0, 1.1, 2.0}) {
+        EXPECT_LE(times.tpot.within(share * times.tpot.ms),
+                  all.tpot.within(share * times.tpot.ms) + 1e-12);
+        EXPECT_LE(times.ttft.within(share * times.ttft.ms),
+                  all.ttft.within(share * times.ttft.ms) + 1e-12);
+      }
+    }
+  }
+}
+
 TEST(ServiceLoop, TraitsHaveTheirSigns) {
   Served served(llama70B(), "vllm", Degrees(8, 1, 1, 1));
   ServingLoad load;

@@ -166,11 +166,12 @@ public:
 private:
   void offer(const cost::ServingTimes &times, double concurrency,
              double workers, int64_t devices) {
-    if (goal.tpot.of<double>(times.tpot) > goal.tpot.ms ||
-        goal.ttft.of<double>(times.ttft) > goal.ttft.ms)
+    double share = goal.isGoodput ? goal.within(times) : 1;
+    if (!goal.isGoodput && (goal.tpot.of<double>(times.tpot) > goal.tpot.ms ||
+                            goal.ttft.of<double>(times.ttft) > goal.ttft.ms))
       return;
     double rate =
-        workers * concurrency /
+        share * workers * concurrency /
         ((times.ttft.ms + goal.load.outputTokens * times.tpot.ms) / 1e3);
     visit({times, rate,
            rate * goal.load.outputTokens / double(goal.allDevices()), devices,

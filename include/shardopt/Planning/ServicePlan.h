@@ -21,6 +21,7 @@
 #include "shardopt/Planning/ServicePins.h"
 #include "shardopt/Support/Stop.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
@@ -105,10 +106,17 @@ struct ServiceGoal {
   double price = 1, prefillPrice = 1;
   ServicePins pins;
   bool withinDomains = false; ///< a worker lies inside a domain
+  /// What counts are the requests within both limits. Not at a rate.
+  bool isGoodput = false;
   /// May be null: plans are worth what they attain. Not at a rate.
   const PlanWorth *worth = nullptr;
 
   int64_t allDevices() const { return devices + prefillDevices; }
+  /// The share of the requests within both limits, at most: of each limit the
+  /// slowest are late.
+  template <typename Times> double within(const Times &times) const {
+    return std::min(times.tpot.within(tpot.ms), times.ttft.within(ttft.ms));
+  }
   bool isStopped() const { return stop && stop->requested(); }
 };
 
@@ -139,7 +147,8 @@ struct ServiceRequest {
   ServiceWatch *watch = nullptr;   ///< may be null
   double chunkTokens = 0; ///< of prompts in a step at most; 0: the engine's
   std::vector<cost::ServingOption> options; ///< constants of the engine
-  double times = 1; ///< what everything takes, over what the model says
+  double times = 1;       ///< what everything takes, over what the model says
+  bool isGoodput = false; ///< requests within both limits count
   /// The best plans of each mode that are told, too; 0: none. Not at a rate.
   size_t candidates = 0;
   /// Dollars of a device for an hour, on either machine; 0: as the machine
@@ -194,6 +203,7 @@ struct ServicePlan {
   cost::ServingTimes times;
   double tokensPerDevice = 0; ///< a second; devices without work count
   double requestsPerSecond = 0;
+  double goodput = 0;         ///< of these, those within both limits
   double worth = 0;           ///< in a search, requests a second
   std::string prefillMachine; ///< of `prefill`, where it is another one
   /// Of a plan that was searched, whose workers have dims of their own.

@@ -51,8 +51,50 @@ static TimeOf<Number> timeOf(const Spread<Number> &spread) {
   time.p50 = spread.quantile(0.5, 0) / 1e3;
   time.p90 = spread.quantile(0.9, bellsOf90) / 1e3;
   time.p99 = spread.quantile(0.99, bellsOf99) / 1e3;
+  time.early = (spread.mean - spread.share / 2 * spread.longest) / 1e3;
+  time.deviation = spread.deviation / 1e3;
+  time.longest = spread.longest / 1e3;
+  time.burst = spread.share;
   return time;
 }
+
+/// The share of a bell of `deviation` around 0 that is at most `x`.
+static double bellBelow(double x, double deviation) {
+  if (deviation <= 0)
+    return x >= 0 ? 1 : 0;
+  return std::erfc(-x / (deviation * std::sqrt(2.0))) / 2;
+}
+
+/// Its integral up to `x`.
+static double bellArea(double x, double deviation) {
+  if (deviation <= 0)
+    return std::max(0.0, x);
+  constexpr double rootOf2Pi = 2.5066282746310002;
+  double u = x / deviation;
+  return x * bellBelow(x, deviation) +
+         deviation * std::exp(-u * u / 2) / rootOf2Pi;
+}
+
+template <typename Number> double TimeOf<Number>::within(double limit) const {
+  if (std::isinf(limit))
+    return 1;
+  double margin = limit - lowOf(early), wait = lowOf(longest);
+  // Of deviations the one that has more within the limit.
+  double low = lowOf(deviation), high = highOf(deviation);
+  double apart = bellBelow(margin, margin >= 0 ? low : high);
+  if (burst <= 0 || wait <= 0)
+    return apart;
+  double least = margin - wait;
+  double area = 0;
+  if (margin > 0)
+    area += bellArea(margin, low) - bellArea(std::max(0.0, least), low);
+  if (least < 0)
+    area += bellArea(std::min(0.0, margin), high) - bellArea(least, high);
+  return (1 - burst) * apart + burst * area / wait;
+}
+
+template double TimeOf<double>::within(double limit) const;
+template double TimeOf<Interval>::within(double limit) const;
 
 /// Where a share `burst` of `requests` comes at once, and each takes `each`.
 template <typename Number>
@@ -325,8 +367,10 @@ firstToken(Interval waiting, const Spread<Interval> &burst, Interval rest) {
   auto hull = [](Interval x, Interval y) {
     return Interval(std::min(x.low, y.low), std::max(x.high, y.high));
   };
-  return {hull(a.ms, b.ms), hull(a.p50, b.p50), hull(a.p90, b.p90),
-          hull(a.p99, b.p99)};
+  return {hull(a.ms, b.ms),           hull(a.p50, b.p50),
+          hull(a.p90, b.p90),         hull(a.p99, b.p99),
+          hull(a.early, b.early),     hull(a.deviation, b.deviation),
+          hull(a.longest, b.longest), b.burst};
 }
 
 template <typename Number>

@@ -53,6 +53,15 @@ struct ServingWorker {
 /// exact, or an interval that contains it.
 template <typename Number> struct TimeOf {
   Number ms = 0, p50 = 0, p90 = 0, p99 = 0;
+
+  /// Of the requests that wait for no other, with a bell of `deviation` around
+  /// it. The share `burst` waits for up to `longest` more, all for as long.
+  Number early = 0, deviation = 0, longest = 0;
+  double burst = 0;
+
+  /// The share of the requests that take at most `limit` milliseconds; of an
+  /// interval the largest.
+  double within(double limit) const;
 };
 
 /// With the band that 80 % of measured runs are in.
