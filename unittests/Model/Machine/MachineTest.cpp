@@ -300,7 +300,7 @@ TEST(MachineLike, HasOptionsOfEnginesOfItsOwn) {
   ErrorOr<Machine> mine = read(R"({"vllm": {"launch_us": 40}})");
   ASSERT_TRUE(mine) << mine.error().message;
   Machine h100 = shipped("h100_sxm");
-  EXPECT_EQ(mine->calibration->engines["vllm"]["launch_us"], 40);
+  EXPECT_EQ(mine->calibration->engines.at("vllm").at("launch_us"), 40);
   EXPECT_EQ(mine->calibration->groups.size(), h100.calibration->groups.size());
   EXPECT_NE(fingerprintOf(*mine->calibration),
             fingerprintOf(*h100.calibration));
