@@ -26,10 +26,10 @@ def drafts_by_acceptance(problem: "Problem") -> dict[str, Any]:
             f"'acceptance' is {shown(acceptance)} and 'accepted_tokens' {shown(accepted)}, "
             "expected one of them"
         )
-    is_chance = not isinstance(acceptance, (list, tuple))
-    lengths = _lengths(problem, MOST_DRAFTS if is_chance else len(acceptance))
+    by_position = list(acceptance) if isinstance(acceptance, (list, tuple)) else None
+    lengths = _lengths(problem, MOST_DRAFTS if by_position is None else len(by_position))
     most = max(lengths)
-    positions = _by_position(acceptance, most) if is_chance else list(acceptance)
+    positions = _by_position(acceptance, most) if by_position is None else by_position
     _check(positions, most)
     found = [sum(map(real, positions[:length])) for length in lengths]
     is_one = len(lengths) == 1
@@ -44,7 +44,7 @@ def _lengths(problem: "Problem", most: int) -> list[int]:
     said = problem.draft_tokens
     if said is None:
         return list(range(most + 1))
-    lengths = list(said) if isinstance(said, (list, tuple)) else [said]
+    lengths: list[Any] = list(said) if isinstance(said, (list, tuple)) else [said]
     for each in lengths:
         if not isinstance(each, int) or isinstance(each, bool) or not 0 <= each <= 64:
             raise WrongValue(f"'draft_tokens' has {shown(each)}, expected a whole number from 0 to 64")

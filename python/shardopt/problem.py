@@ -391,7 +391,7 @@ class Problem:
                 degree = name.rpartition(".")[2]
                 known = degree in degrees
                 # YAML reads on and off as truth values.
-                words = {True: "on", False: "off"} if degree == "overlap" else {}
+                words: dict[Any, str] = {True: "on", False: "off"} if degree == "overlap" else {}
                 lists[name] = ",".join(
                     _listed(degree, each) if known else words.get(each, str(each))
                     for each in several

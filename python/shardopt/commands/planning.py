@@ -13,6 +13,7 @@ from ..brief_tables import changes_table, frontier_table, offers_table
 from ..errors import Contradiction, Infeasible, ShardoptError, WrongValue
 from ..exits import FEASIBLE, INFEASIBLE
 from ..frontier import least_cost, min_devices, pareto
+from ..plans import Plan
 from ..replays import Request, read_requests
 from ..sensitivity import sweep
 from ..service_advice import advise, advised
@@ -36,7 +37,7 @@ def plan_verb(args: argparse.Namespace) -> int:
             "'--checkpoint' is of one search that evaluates, and a service is searched "
             "exactly; expected --context and --phase instead of --isl and --osl"
         )
-    plans = []
+    plans: list[Plan | Service] = []
     for problem in problems:
         with searching(problem, quiet=args.quiet) as shown:
             if requests:

@@ -45,10 +45,9 @@ def _batch(deployment: Deployment, settings: Settings, seats: list[Seat]) -> str
     ]
     for seat in started_seats(deployment, seats):
         log = f"logs/{seat.role.name}-{seat.worker}-{seat.rank}.log"
-        hosts, tasks = (seat.host,), 1
-        if deployment.is_launched(seat.role):
-            hosts, tasks = seat.hosts, seat.role.devices
-        step = _step(settings, of_host[seat.host], len(groups), hosts, tasks)
+        launched = deployment.is_launched(seat.role)
+        taken, tasks = (seat.hosts, seat.role.devices) if launched else ((seat.host,), 1)
+        step = _step(settings, of_host[seat.host], len(groups), taken, tasks)
         lines.append(
             f'{step} --output={log} env {" ".join(variables(seat))} sh {seat.role.name}.sh &'
         )
