@@ -33,7 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 FENCE = re.compile(r"^```([\w+]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Programs of others in commands of readers.
-OTHERS = {"docker", "kubectl", "pip", "printf", "python3", "sbatch", "source"}
+OTHERS = {"docker", "kubectl", "pip", "printf", "python3", "sbatch", "sh", "source"}
 
 
 def blocks(path):
