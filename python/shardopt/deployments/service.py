@@ -41,8 +41,6 @@ class Role:
     pp: int = 1
     cp: int = 1
     gathers: bool = True
-    eplb: bool = False
-    redundant_experts: int = 0
     stages: tuple[int, ...] = ()
     devices_per_node: int = 8
     machine: str = ""
@@ -54,6 +52,9 @@ class Role:
     #: Tokens of a rank from which steps that decode, and steps that prefill, work on two
     #: micro-batches; None: they never do.
     overlap: tuple[int, int] | None = None
+    #: Whether experts are placed by their load, and their replicas over all ranks.
+    eplb: bool = False
+    redundant_experts: int = 0
 
     @property
     def devices(self) -> int:

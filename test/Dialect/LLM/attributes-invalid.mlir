@@ -415,7 +415,7 @@ module attributes {llm.source = {}} {}
 
 // -----
 
-// expected-error @+1 {{unknown degree 'tpp'; known: tp, pp, dp, ep, cp, batch, stages, exchange}}
+// expected-error @+1 {{unknown degree 'tpp'; known: tp, pp, dp, ep, cp, eplb, batch, stages, exchange}}
 module attributes {llm.strategy = #llm.strategy<tp = 8, tpp = 2>} {}
 
 // -----
