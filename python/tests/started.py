@@ -67,7 +67,7 @@ def fakes(place):
     (place / "log").mkdir()
     env = " ".join(f"printf '%s\\0' \"{name}=${{{name}-}}\";" for name in KEPT)
     texts = {name: _FAKE.format(log=place / "log", name=name, env=env) for name in PROGRAMS}
-    texts.update(ssh=_SSH, srun=_SRUN, mpirun=_MPIRUN)
+    texts.update(ssh=_SSH, srun=_SRUN, mpirun=_MPIRUN, curl="#!/bin/sh\n")
     for name, text in texts.items():
         path = place / "bin" / name
         path.write_text(text)

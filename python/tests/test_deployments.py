@@ -270,6 +270,9 @@ def fakes(place, *programs):
         path = Path(place, "bin", name)
         path.write_text(_FAKE.format(python=sys.executable, log=f"{place}/log", name=name))
         path.chmod(0o755)
+    answers = Path(place, "bin/curl")
+    answers.write_text("#!/bin/sh\n")
+    answers.chmod(0o755)
     return {**os.environ, "PATH": f"{place}/bin:/usr/bin:/bin", "HOME": place}
 
 
@@ -294,6 +297,7 @@ class StartTest(unittest.TestCase):
     def run_in(self, place, *words, **others):
         programs = {
             "vllm": f"echo $$ >{place}/$$.pid; exec sleep 1000",
+            "curl": "",
             "ssh": 'while [ "$1" != -- ]; do shift; done; shift 2; exec setsid sh -c "$*"',
         }
         (place / "bin").mkdir()
@@ -341,6 +345,37 @@ class StartTest(unittest.TestCase):
             said = (place / "out/start.sh").read_text()
             self.assertIn("# HOST_1: decode 0 node 0, router\n# HOST_2: decode 0 node 1\n"
                           "# HOST_3: prefill 0, prefill 1\n", said)
+
+
+    def test_the_router_starts_when_all_workers_answer(self):
+        with tempfile.TemporaryDirectory() as name:
+            place, made = Path(name), service(SPLIT)
+            out = place / "out"
+            d.write(made, "shell", out)
+            environment = fakes(place, "vllm-router")
+            # Each server answers from the second time on.
+            (place / "bin/curl").write_text(
+                f'#!/bin/sh\necho "$2" >> {place}/asked\n[ $(grep -cx "$2" {place}/asked) -gt 1 ]\n')
+            (place / "bin/sleep").write_text("#!/bin/sh\n")
+            (place / "bin/sleep").chmod(0o755)
+            hosts = range(1, seats.hosts_of(seats.seats_of(made)) + 1)
+            environment.update({f"HOST_{n}": f"h{n}" for n in hosts})
+            subprocess.run(["sh", out / "router.sh"], env=environment, check=True, timeout=60)
+            [words] = said_in(place)
+            workers = [word for word in words if word.startswith("http://")]
+            asked = (place / "asked").read_text().split()
+            self.assertEqual(asked, [f"{url}/health" for url in workers for _ in range(2)])
+
+    def test_scripts_read_the_users_environment(self):
+        with tempfile.TemporaryDirectory() as name:
+            place, made = Path(name), service(SERVICES[0])
+            out = place / "out"
+            d.write(made, "shell", out)
+            (out / "environment.sh").write_text(f"echo $UNSET > {place}/read; PATH={place}/bin:$PATH")
+            environment = {**fakes(place, "vllm"), "PATH": "/usr/bin:/bin"}
+            subprocess.run(["sh", out / "start.sh", "localhost"], env=environment, check=True, timeout=60)
+            self.assertTrue((place / "read").exists())
+            self.assertEqual(said_in(place)[0][0], "vllm")
 
 
 class HostileTest(unittest.TestCase):
@@ -623,7 +658,7 @@ class PlanTest(unittest.TestCase):
             self.assertIn("name: chat", Path(place, "out dir/workers.yaml").read_text())
             done = run("--target", "shell", "-o", "servers", *checkpoint)
             self.assertIn("  host      HOST_1: prefill 0, prefill 1, router\n", done.stdout)
-            self.assertIn("  note      needs 'vllm-router' on HOST_1\n", done.stdout)
+            self.assertIn("  note      needs 'vllm-router' and curl on HOST_1\n", done.stdout)
             shutil.rmtree(Path(place, "servers"))
             for words, why in [
                 (("--target", "kube", "-o", "x"), "unknown target 'kube'; known"),

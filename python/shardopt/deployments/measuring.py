@@ -18,18 +18,10 @@ from .settings import Settings
 if TYPE_CHECKING:
     from ..calibration import Proposals
 
-_HEAD = r"""
-wait_for_server() { # at most an hour
-  tries=0
-  until curl -fs "http://$HOST_1:%d/health" >/dev/null; do
-    tries=$((tries + 1)); [ $tries -lt 720 ] || { echo "the server does not answer" >&2; exit 1; }
-    kill -0 "$server" || exit 1
-    sleep 5
-  done
-}
-stop() { kill -TERM -- "-$server" 2>/dev/null || :; wait "$server" || :; sleep 10; }
-trap stop EXIT
-"""
+_STOP = [
+    'stop() { kill -TERM -- "-$server" 2>/dev/null || :; wait "$server" || :; sleep 10; }',
+    "trap stop EXIT",
+]
 
 
 def files_of(found: "Proposals") -> dict[str, str]:
@@ -38,6 +30,7 @@ def files_of(found: "Proposals") -> dict[str, str]:
     files = {FILE: text_of(found.measurements)}
     lines: list[str] = []
     most = 1
+    url = Expansion(f"http://$HOST_1:{PORT}")
     for number, (deployment, loads) in enumerate(found.servers(), 1):
         folder = f"server-{number}"
         for name, text in shell.files_of(deployment, Settings()).items():
@@ -50,11 +43,10 @@ def files_of(found: "Proposals") -> dict[str, str]:
             f"# {counted(role.devices, 'GPU')}: tp {role.tp}, dp {role.ranks}, ep {role.ep}, pp {role.pp}",
             f'setsid sh "$here/{folder}/start.sh" {on} &',
             "server=$!",
-            "wait_for_server",
+            f"wait_for {quoted(url)}",
         ]
         for load in loads:
             at = Load(load.isl, load.osl, load.concurrency)
-            url = Expansion(f"http://$HOST_1:{PORT}")
             words = benchmark_command(dataclasses.replace(deployment, load=at), url)
             kept = [part.format(file=f"{load.name}.json") for part in deployment.row["benchmark_output"]]
             lines.append(f"[ -e {quoted(f'{load.name}.json')} ] || {command_line([*words, *kept])}")
@@ -71,7 +63,8 @@ def files_of(found: "Proposals") -> dict[str, str]:
         'here=$(cd "$(dirname "$0")" && pwd)',
         f'mkdir -p "$here/{RESULTS}"',
         f'cd "$here/{RESULTS}"',
-        (_HEAD % PORT).strip("\n"),
+        *shell.waiting(further='kill -0 "$server"'),
+        *_STOP,
     ]
     files["measure.sh"] = "\n".join([*head, *lines, "trap - EXIT", ""])
     return files

@@ -37,6 +37,30 @@ stop() { # ends the servers, those of other machines too
 }
 """
 
+#: The user's own variables, read by every script on every machine: start.sh passes none on.
+ENVIRONMENT = "environment.sh"
+_IN_FOLDER = [
+    'cd "$(dirname "$0")" || exit 1',
+    f"[ ! -e {ENVIRONMENT} ] || . ./{ENVIRONMENT}",
+    "set -eu",
+]
+
+
+def waiting(further: str = "") -> list[str]:
+    """The shell function `wait_for URL`: it ends when the server answers, and ends the script
+    after an hour, or where the command `further` fails."""
+    return [
+        'command -v curl >/dev/null || { echo "$0: needs curl" >&2; exit 1; }',
+        "wait_for() { # URL, an hour at most",
+        "  tries=0",
+        '  until curl -fs "$1/health" >/dev/null; do',
+        '    tries=$((tries + 1)); [ $tries -lt 720 ] || { echo "$0: $1 does not answer" >&2; exit 1; }',
+        *([f"    {further} || exit 1"] if further else []),
+        "    sleep 5",
+        "  done",
+        "}",
+    ]
+
 
 def role_script(deployment: Deployment, role: Role) -> str:
     """Starts one node of one worker, or one process of MPI; what differs between them it
@@ -53,9 +77,8 @@ def role_script(deployment: Deployment, role: Role) -> str:
         *_memory_comment(role),
         "# reads PORT, SIDE_PORT, HOST"
         + (", NODE_RANK or SLURM_NODEID, MASTER_ADDR" if by_node else ""),
-        "set -eu",
+        *_IN_FOLDER,
         *several,
-        'cd "$(dirname "$0")"',
         *(f"export {name}={quoted(value)}" for name, value in command.env.items()),
     ]
     known = {"host": Expansion("$HOST"), "side_port": side_port}
@@ -93,12 +116,15 @@ def shared_files(deployment: Deployment, seats: list[Seat]) -> dict[str, str]:
 
 
 def _router_script(deployment: Deployment, seats: list[Seat]) -> str:
-    """The router; files that it reads have the names of hosts, which the shell puts in."""
-    lines = ["#!/bin/sh"]
-    for name, text in router_files(deployment, urls(seats), ROUTER_PORT).items():
-        lines += ["set -eu", f'cat > "$(dirname "$0")/{name}" <<END', f"{text}END",
-                  'cd "$(dirname "$0")"']
-    words = router_command(deployment, urls(seats), ROUTER_PORT)
+    """The router, once all workers answer; files that it reads have the names of hosts, which
+    the shell puts in."""
+    workers = urls(seats)
+    lines = ["#!/bin/sh", *_IN_FOLDER]
+    for name, text in router_files(deployment, workers, ROUTER_PORT).items():
+        lines += [f"cat > {name} <<END", f"{text}END"]
+    lines += waiting()
+    lines += [f"wait_for {quoted(url)}" for found in workers.values() for url, _ in found]
+    words = router_command(deployment, workers, ROUTER_PORT)
     return "\n".join([*lines, f"exec {command_line(words)}", ""])
 
 
@@ -164,7 +190,7 @@ def needs(deployment: Deployment) -> list[str]:
         found.append(f"{connector} between machines for KV caches, best by RDMA")
     if deployment.is_routed:
         words = deployment.router["program"]
-        found.append(f"'{command_line(words[: 3 if words[0] == 'python3' else 1])}' on HOST_1")
+        found.append(f"'{command_line(words[: 3 if words[0] == 'python3' else 1])}' and curl on HOST_1")
     return found
 
 
@@ -188,6 +214,7 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
         f"# Starts {deployment.name} on {count} machines that share this folder by its path.",
         f"# usage: start.sh [--dry-run] {names}; localhost is this machine",
         "# Ctrl-C or SIGTERM ends all servers; logs/ has what each prints, by role, worker and node.",
+        f"# {ENVIRONMENT}, if you write one here, is read by every script on every machine.",
         *(f"# {line}" for line in roles_of_hosts(deployment)),
         *_kinds_of(seats),
         "set -eu",
