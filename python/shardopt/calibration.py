@@ -23,7 +23,7 @@ from .border import parse_json, read_text
 from .checks import _check_kind, _checked, _whole
 from .deployments import Deployment, deployment_of
 from .errors import Contradiction, Infeasible, ShardoptError
-from .measurements import TIMES, Measurement, contradictions
+from .measurements import TIMES, Measurement
 from .models import machines, parameters_of
 from .problem import FREE, Problem
 from .service_parts import PREFILL
@@ -34,14 +34,10 @@ MOST = 20
 SCENARIOS, DRAWS = 24, 400
 _SEED = 1
 #: A standard deviation, of what 80 % of runs are within.
-_OF_BAND = 1.2816
+OF_BAND = 1.2816
 #: The share of the variance of a prediction that constants explain; the rest is of single
 #: layouts and loads. Predicted ratios of two loads of a case are off by as much.
-_OF_CONSTANTS = 0.5
-#: How many measurements the noise of predictions counts as that was known before.
-_KNOWN = 4
-#: Deviations from which on a measurement counts less, as in Huber's loss.
-_FAR = 2.5
+OF_CONSTANTS = 0.5
 #: Regret that is none, and the least part that a measurement has to take off a band.
 _NO_REGRET, _NARROWER = 1e-4, 0.01
 
@@ -160,7 +156,7 @@ class Layout(NamedTuple):
     slope: tuple[float, ...]
 
 
-class _Laboratory:
+class Laboratory:
     """Nodes with given constants, as files in a folder."""
 
     def __init__(self, service: Service, folder: str):
@@ -188,7 +184,7 @@ class _Laboratory:
     def here(self) -> list[float]:
         return [0.0] * len(self.constants.deviations)
 
-    def beside(self, at: Sequence[float]) -> Iterator[tuple[float, Node, Node]]:
+    def either_side(self, at: Sequence[float]) -> Iterator[tuple[float, Node, Node]]:
         """For each constant its deviation, and the nodes where it is as much less and more
         than `at`."""
         for i, step in enumerate(self.constants.deviations):
@@ -200,7 +196,7 @@ class _Laboratory:
     def slopes(self, at: Sequence[float], load: Measurement) -> dict[str, list[float]]:
         """How the logarithms of times change with those of the constants."""
         found: dict[str, list[float]] = {name: [] for name in TIMES}
-        for step, less, more in self.beside(at):
+        for step, less, more in self.either_side(at):
             low, high = less.log_times(load), more.log_times(load)
             for name, rows in found.items():
                 rows.append((high[name] - low[name]) / (2 * step) if low and high else 0.0)
@@ -211,7 +207,7 @@ class _Laboratory:
         if worth is None:
             return None
         slope = []
-        for step, less, more in self.beside(self.here):
+        for step, less, more in self.either_side(self.here):
             low, high = less.worth(roles), more.worth(roles)
             # Where nothing is served within the SLOs on one side, the other one says it.
             ends = (-step if low is not None else 0.0, step if high is not None else 0.0)
@@ -234,8 +230,8 @@ class _Laboratory:
             for name in TIMES
         )
         count = sum(name not in OF_FIRST_TOKENS for name in self.constants.values)
-        of_steps = _scale(_OF_CONSTANTS * known["tpot_ms"] ** 2, sum(tpot[:count]))
-        wanted = _OF_CONSTANTS * known["ttft_ms"] ** 2
+        of_steps = _scale(OF_CONSTANTS * known["tpot_ms"] ** 2, sum(tpot[:count]))
+        wanted = OF_CONSTANTS * known["ttft_ms"] ** 2
         rest = max(wanted - of_steps**2 * sum(ttft[:count]), 0.2 * wanted)
         of_first = _scale(rest, sum(ttft[count:]))
         deviations = tuple(
@@ -243,12 +239,12 @@ class _Laboratory:
             for i, each in enumerate(self.constants.deviations)
         )
         self.constants = dataclasses.replace(self.constants, deviations=deviations)
-        return {name: math.sqrt(1 - _OF_CONSTANTS) * each for name, each in known.items()}
+        return {name: math.sqrt(1 - OF_CONSTANTS) * each for name, each in known.items()}
 
 
 def deviation_of(ends: Sequence[float]) -> float:
     """The standard deviation of a logarithm whose middle 80 % is between the ends."""
-    return math.log(ends[1] / ends[0]) / 2 / _OF_BAND
+    return math.log(ends[1] / ends[0]) / 2 / OF_BAND
 
 
 def _scale(wanted: float, found: float) -> float:
@@ -319,7 +315,7 @@ def _layout_of(role: Any, has_experts: bool) -> tuple[tuple[tuple[str, Any], ...
     return tuple(said.items()), max(1.0, in_flight)
 
 
-def _study(lab: _Laboratory) -> tuple[Study, list[Measurement]]:
+def study_of(lab: Laboratory) -> tuple[Study, list[Measurement]]:
     """The study of a service, and loads that could be measured."""
     service, problem = lab.service, lab.service.problem
     assert problem.isl and problem.osl
@@ -353,7 +349,7 @@ def _study(lab: _Laboratory) -> tuple[Study, list[Measurement]]:
     return Study(service, lab.constants, noise, tuple(layouts)), known
 
 
-def _started(problem: Problem) -> Service:
+def started(problem: Problem) -> Service:
     """The plan that is calibrated."""
     _check_kind(Problem, "problem", problem)
     if not problem.is_service:
@@ -378,15 +374,15 @@ def propose(problem: Problem, most: int = MOST) -> "Proposals":
     regret of the plan most, and where none does, that which tells most of what it
     serves."""
     _whole("measurements", most, least=1)
-    service = _started(problem)
+    service = started(problem)
     with tempfile.TemporaryDirectory() as folder:
-        lab = _Laboratory(service, folder)
-        study, loads = _study(lab)
+        lab = Laboratory(service, folder)
+        study, loads = study_of(lab)
         here = lab.node(lab.here)
         known = []
         for load in loads:
             times = here.log_times(load)
-            if times is None or _why_not_started(here, load, load.concurrency) is not None:
+            if times is None or _why_notstarted(here, load, load.concurrency) is not None:
                 continue
             known.append((load, times, lab.slopes(lab.here, load)))
         if not known:
@@ -437,7 +433,7 @@ def _server_of(node: Node, load: Measurement, in_flight: float) -> Deployment:
     return deployment_of(Service(problem, report, report["mode"]))
 
 
-def _why_not_started(node: Node, load: Measurement, in_flight: float) -> str | None:
+def _why_notstarted(node: Node, load: Measurement, in_flight: float) -> str | None:
     try:
         _server_of(node, load, in_flight)
     except ShardoptError as error:
@@ -480,234 +476,3 @@ class Proposals:
             }
             for each in self.proposals
         ]
-
-
-@dataclass(frozen=True)
-class Refit:
-    """What measurements say: constants, the plan, and what is left to lose."""
-
-    study: Study
-    used: tuple[Measurement, ...]
-    left_out: tuple[tuple[Measurement, str], ...]
-    """With why."""
-    constants: Mapping[str, float]
-    bands: Mapping[str, tuple[float, float]]
-    """Of measured over predicted times of a worker that prefills and decodes."""
-    shipped: Mapping[str, tuple[float, float]]
-    """The same before."""
-    errors: Mapping[str, tuple[float, float]]
-    """Median absolute errors of the measured times, before and after, as shares."""
-    regret: tuple[float, float]
-    deviation: tuple[float, float]
-    service: Service | None
-    """The plan with the new constants; None: nothing meets the SLOs."""
-    kept: float | None
-    """What the plan before serves under them, as a share of the new plan; None: nothing."""
-    machine: Mapping[str, Any]
-    """The file of the machine."""
-
-    def machine_text(self) -> str:
-        return json.dumps(self.machine, indent=2) + "\n"
-
-
-def refit(problem: Problem, measured: Sequence[Measurement]) -> Refit:
-    """Constants that are likeliest after measurements, with those that ship as the prior,
-    and the plan that follows."""
-    service = _started(problem)
-    with tempfile.TemporaryDirectory() as folder:
-        lab = _Laboratory(service, folder)
-        study, _ = _study(lab)
-        return _Fit(lab, study, measured).refit(problem)
-
-
-class _Observed(NamedTuple):
-    measurement: Measurement
-    name: str
-    log_ms: float
-
-
-class _Fit:
-    """A fit of constants, in logarithms: least squares with the prior as further rows, in
-    which measurements that are far off count less."""
-
-    def __init__(self, lab: _Laboratory, study: Study, measured: Sequence[Measurement]):
-        self.lab, self.study = lab, study
-        self.left_out: list[tuple[Measurement, str]] = []
-        self.rows = self._usable(measured)
-        if not self.rows:
-            why = "; ".join(f"{each.name}: {why}" for each, why in self.left_out)
-            raise ShardoptError(f"no measurement can be used{': ' if why else ''}{why}")
-        self.noise = dict(study.noise)
-
-    def _usable(self, measured: Sequence[Measurement]) -> list[_Observed]:
-        here = self.lab.node(self.lab.here)
-        rows: list[_Observed] = []
-        known = []
-        for each in measured:
-            try:
-                times = here.log_times(each)
-                why = "its worker has no room"
-            except ShardoptError as error:
-                times, why = None, str(error)
-            if times is None:
-                self.left_out.append((each, why))
-            else:
-                known.append((each, times))
-        for name in TIMES:
-            having = [(each, times[name]) for each, times in known if name in each.times]
-            ratios = [each.times[name] / math.exp(log) for each, log in having]
-            wrong = dict(contradictions(ratios))
-            for i, (each, _) in enumerate(having):
-                if i in wrong:
-                    said = f"{name[:4].upper()} is {each.times[name]:.4g} ms, {wrong[i]:.0f} times off the others"
-                    self.left_out.append((each, said))
-                else:
-                    rows.append(_Observed(each, name, math.log(each.times[name])))
-        return rows
-
-    def _predicted(self, at: Sequence[float]) -> list[float]:
-        node = self.lab.node(at)
-        known: dict[Measurement, Any] = {}
-        found = []
-        for row in self.rows:
-            if row.measurement not in known:
-                known[row.measurement] = node.log_times(row.measurement)
-            times = known[row.measurement]
-            found.append(times[row.name] if times else math.nan)
-        return found
-
-    def _slopes(self, at: Sequence[float]) -> list[list[float]]:
-        known = {row.measurement: self.lab.slopes(at, row.measurement) for row in self.rows}
-        return [known[row.measurement][row.name] for row in self.rows]
-
-    def _weights(self, rest: Sequence[float]) -> list[float]:
-        """Of each row, by its deviation; far ones count less."""
-        found = []
-        for row, off in zip(self.rows, rest):
-            noise = self.noise[row.name]
-            found.append(min(1.0, _FAR * noise / max(abs(off), 1e-12)) / noise**2)
-        return found
-
-    def _normal(self, slopes: gaussians.Matrix, weights: Sequence[float]) -> list[list[float]]:
-        """The inverse of the covariance."""
-        size = range(len(self.lab.here))
-        found = [
-            [sum(w * row[i] * row[j] for w, row in zip(weights, slopes)) for j in size] for i in size
-        ]
-        for i, deviation in enumerate(self.lab.constants.deviations):
-            found[i][i] += 1 / deviation**2
-        return found
-
-    def fit(self) -> tuple[list[float], list[list[float]], list[float]]:
-        """Shifts of the constants, their covariance, and what is left of each row."""
-        at = self.lab.here
-        for _ in range(2):
-            slopes, predicted, shifts = self._slopes(at), self._predicted(at), at
-            for _ in range(5):  # linear around `at`, with new weights
-                moved = [b - a for a, b in zip(at, shifts)]
-                rest = [
-                    row.log_ms - log - gaussians.dot(slope, moved)
-                    for row, log, slope in zip(self.rows, predicted, slopes)
-                ]
-                weights = self._weights(rest)
-                aimed = [r + gaussians.dot(s, shifts) for r, s in zip(rest, slopes)]
-                right = [sum(w * a * s[i] for w, a, s in zip(weights, aimed, slopes))
-                         for i in range(len(at))]
-                shifts = gaussians.solved(self._normal(slopes, weights), right)
-            at = shifts
-        rest = [row.log_ms - log for row, log in zip(self.rows, self._predicted(at))]
-        self._learn_noise(rest)
-        normal = self._normal(self._slopes(at), self._weights(rest))
-        size = range(len(at))
-        covariance = [gaussians.solved(normal, [1.0 if i == j else 0.0 for i in size]) for j in size]
-        return at, covariance, rest
-
-    def _learn_noise(self, rest: Sequence[float]) -> None:
-        """What was known of the noise counts as a few measurements."""
-        for name, noise in self.noise.items():
-            own = [off for row, off in zip(self.rows, rest) if row.name == name]
-            far = _FAR * noise
-            squares = sum(min(off**2, far * abs(off)) for off in own)
-            self.noise[name] = math.sqrt((_KNOWN * noise**2 + squares) / (_KNOWN + len(own)))
-
-    def refit(self, problem: Problem) -> Refit:
-        before = self._predicted(self.lab.here)
-        at, covariance, rest = self.fit()
-        constants = self.lab.constants.at(at)
-        lab, study = self.lab, self.study
-        prior = gaussians.diagonal(lab.constants.deviations)
-        bands = self._bands(at, covariance)
-        report = lab.node(lab.here).worker(self.rows[0].measurement)
-        assert report
-        means = report[report["mode"]]
-        shipped = {
-            name: (means[f"{name}_range"][0] / means[name], means[f"{name}_range"][1] / means[name])
-            for name in bands
-        }
-        used = tuple(dict.fromkeys(row.measurement for row in self.rows))
-        options = {name: float(f"{value:.4g}") for name, value in constants.items()}
-        for name, (low, high) in {**bands, **self._apart(bands)}.items():
-            stem = name.removesuffix("_ms")
-            options[f"{stem}_low"], options[f"{stem}_high"] = low, high
-        model = study.service.problem.model.name
-        data = f"{len(used)} measurements of {model}, {lab.engine}"
-        machine = fitted(lab.file, lab.engine, options, data)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "machine.json")
-            path.write_text(json.dumps(machine), encoding="utf-8")
-            node = Node(study.service.problem, lab.engine, str(path))
-            old = node.worth(study.layouts[0].roles)
-            try:
-                service: Service | None = plan_service(problem.replace(machine=str(path), engine=lab.engine))
-            except Infeasible:
-                service = None
-            kept = None
-            if service is not None and old is not None:
-                new = node.worth({role.name: given_role(role) for role in service.roles})
-                kept = math.exp(old - new) if new is not None else None
-        return Refit(
-            study, used, tuple(self.left_out), constants, bands, shipped,
-            {name: (_median(self._of(name, [r.log_ms - b for r, b in zip(self.rows, before)])),
-                    _median(self._of(name, rest))) for name in TIMES},
-            (study.regret(prior, prior), study.regret(covariance, covariance, at)),
-            (study.deviation(prior), study.deviation(covariance)), service, kept, machine,
-        )
-
-    def _of(self, name: str, values: Sequence[float]) -> list[float]:
-        return [abs(math.expm1(-off)) for row, off in zip(self.rows, values) if row.name == name]
-
-    def _bands(self, at: Sequence[float], covariance: gaussians.Matrix) -> dict[str, tuple[float, float]]:
-        """What 80 % of runs are within, measured over predicted: of the noise, and of what
-        is not known of the constants, at the median of the measurements."""
-        found = {}
-        slopes = self._slopes(at)
-        for name in TIMES:
-            own = sorted(
-                gaussians.variance(covariance, slope)
-                for row, slope in zip(self.rows, slopes) if row.name == name
-            )
-            if not own:
-                continue
-            width = _OF_BAND * math.sqrt(own[len(own) // 2] + self.noise[name] ** 2)
-            found[name] = (float(f"{math.exp(-width):.3g}"), float(f"{math.exp(width):.3g}"))
-        return found
-
-
-    def _apart(self, bands: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-        """The same of disaggregated services, whose runs nobody measured: the variance of
-        the shipped bands less what measurements took off that of one worker."""
-        apart = self.study.service.report.get("disaggregated")
-        if not isinstance(apart, dict):
-            return {}
-        found = {}
-        for name, ends in bands.items():
-            shipped = self.study.noise[name] / math.sqrt(1 - _OF_CONSTANTS)
-            own = deviation_of(apart[f"{name}_range"])
-            square = own**2 - shipped**2 + deviation_of(ends) ** 2
-            width = _OF_BAND * math.sqrt(max(square, deviation_of(ends) ** 2))
-            found[f"disagg_{name}"] = (float(f"{math.exp(-width):.3g}"), float(f"{math.exp(width):.3g}"))
-        return found
-
-
-def _median(values: Sequence[float]) -> float:
-    return sorted(values)[len(values) // 2] if values else math.nan

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import statistics
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Sequence
@@ -179,10 +180,8 @@ def contradictions(ratios: Sequence[float]) -> list[tuple[int, float]]:
         ends = (max(left, key=lambda i: left[i]), min(left, key=lambda i: left[i]))
 
         def off(which: int) -> float:
-            rest = sorted([value for i, value in left.items() if i != which] + [0.0])
-            half = len(rest) // 2
-            middle = rest[half] if len(rest) % 2 else (rest[half - 1] + rest[half]) / 2
-            return abs(left[which] - middle)
+            rest = [value for i, value in left.items() if i != which]
+            return abs(left[which] - statistics.median([*rest, 0.0]))
 
         worst = max(ends, key=off)
         found.append((worst, math.exp(off(worst))))

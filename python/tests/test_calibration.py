@@ -1,6 +1,5 @@
 """Measurements that decide, and what constants and plans they lead to, on simulated nodes."""
 
-import contextlib
 import csv
 import dataclasses
 import io
@@ -14,10 +13,11 @@ from pathlib import Path
 
 import shardopt as so
 from shardopt import calibration
-from shardopt.calibration import Node, fitted, machine_of, propose, refit
-from shardopt.cli import main
+from shardopt.calibration import Node, fitted, machine_of, propose
 from shardopt.measurements import FILE
+from shardopt.refits import refit
 from shardopt.services import given_role
+from commands import run
 
 ROOT = Path(__file__).resolve().parents[2]
 LLAMA = ROOT / "examples/configs/llama-3.1-70b.json"
@@ -26,16 +26,6 @@ LLAMA = ROOT / "examples/configs/llama-3.1-70b.json"
 def problem(**others):
     asked = dict(machine="h100_sxm", devices=8, isl=4096, osl=512, tpot_ms=30, ttft_ms=1000, engine="vllm")
     return so.Problem(so.load_model(LLAMA), **{**asked, **others})
-
-
-def run(*words):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            code = main([str(word) for word in words])
-        except SystemExit as error:
-            code = error.code
-    return code, out.getvalue(), err.getvalue()
 
 
 class NodeTest(unittest.TestCase):

@@ -11,12 +11,13 @@ from typing import Any, Mapping
 from ..answers import inputs_of, print_json
 from ..asked import one_problem
 from ..border import check_outputs, write_whole
-from ..calibration import Proposals, Refit, propose, refit
+from ..calibration import Proposals, propose
 from ..deployments.folder import write_folder
 from ..deployments.measuring import files_of
 from ..errors import ShardoptError
 from ..exits import FEASIBLE, INFEASIBLE
 from ..measurements import TIMES, read_measurements
+from ..refits import Refit, refit
 from ..service_parts import layout_of
 from ..service_tables import three
 from ..services import Service
