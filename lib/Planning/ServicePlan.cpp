@@ -252,8 +252,9 @@ static ErrorOr<ServiceSummary> planOn(std::shared_ptr<const Scenario> scenario,
   if (request.candidates > 0 && goal.rate <= 0)
     goal.worth = &candidates;
   ServiceSummary summary = asked->under(goal, shortage);
+  if (goal.worth)
+    candidates.tell(summary, asked->mode);
   summary.goal.worth = nullptr;
-  candidates.tell(summary, asked->mode);
   if (!summary.mode) {
     if (auto why =
             whyPinsFail(summary, asked->sides, asked->mode, request.pins))

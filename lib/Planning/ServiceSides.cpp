@@ -83,10 +83,8 @@ static ErrorOr<cost::ServingEngine> engineOf(Engine kind,
       cost::findEngine(spell(kind), /*version=*/"", /*isTuned=*/true);
   if (!engine)
     return engine.error();
-  const cost::Model &model = scenario.model();
-  if (!cost::isMeasured(model.architecture, model.rowBytes))
-    engine->widenBands();
-  if (auto wrong = cost::applyCalibration(scenario.machine(), *engine))
+  if (auto wrong =
+          cost::applyCalibration(scenario.machine(), scenario.model(), *engine))
     return *wrong;
   return engine;
 }
@@ -220,12 +218,17 @@ service::onMachine(const Scenario &scenario, const std::string &machine) {
 }
 
 ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
-  ErrorOr<cost::ServingEngine> engine =
-      engineOf(summary.clock(), *summary.scenario);
+  auto engineOn = [&](const Scenario &scenario) {
+    ErrorOr<cost::ServingEngine> engine = engineOf(summary.clock(), scenario);
+    if (engine) {
+      engine->chunkTokens = summary.chunkTokens;
+      cost::apply(summary.options, *engine);
+    }
+    return engine;
+  };
+  ErrorOr<cost::ServingEngine> engine = engineOn(*summary.scenario);
   if (!engine)
     return engine.error();
-  engine->chunkTokens = summary.chunkTokens;
-  cost::apply(summary.options, *engine);
   Sides sides;
   sides.engine = *engine;
   const cost::ServingTraits &traits = summary.goal.load.traits;
@@ -236,11 +239,9 @@ ErrorOr<Sides> service::sidesOf(const ServiceSummary &summary) {
   if (!summary.prefillScenario)
     return sides;
   // The host of decode workers counts, and the kernels of each machine.
-  engine = engineOf(summary.clock(), *summary.prefillScenario);
+  engine = engineOn(*summary.prefillScenario);
   if (!engine)
     return engine.error();
-  engine->chunkTokens = summary.chunkTokens;
-  cost::apply(summary.options, *engine);
   auto prefill =
       service::Side::create(*summary.prefillScenario, *engine, traits);
   if (!prefill)

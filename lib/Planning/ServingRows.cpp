@@ -320,9 +320,7 @@ static std::string answer(Row &row, Inputs &inputs,
     row.fail(engine.error().message);
   if (!row.failure().empty())
     return "";
-  if (!isMeasured(program->architecture, program->rowBytes))
-    engine->widenBands();
-  if (auto wrong = applyCalibration(*machine, *engine)) {
+  if (auto wrong = applyCalibration(*machine, *program, *engine)) {
     row.fail(wrong->message);
     return "";
   }

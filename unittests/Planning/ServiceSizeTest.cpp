@@ -39,6 +39,14 @@ static void compare(const ServiceSummary &summary, const service::Sides &sides,
     EXPECT_NEAR(usualTokens(*plan), *best, 1e-9 * *best) << spell(mode);
 }
 
+/// The same of both modes.
+static void compare(const ServiceSummary &summary, int &plans, int &none) {
+  auto sides = service::sidesOf(summary);
+  ASSERT_TRUE(sides);
+  for (ServiceMode mode : {ServiceMode::Aggregated, ServiceMode::Disaggregated})
+    compare(summary, *sides, mode, plans, none);
+}
+
 TEST(ServiceSearch, FindsWhatEnumerationFindsUnderPins) {
   std::string machine = smallMachine(3.3);
   int plans = 0, none = 0, wrong = 0, overlapped = 0;
@@ -61,11 +69,7 @@ TEST(ServiceSearch, FindsWhatEnumerationFindsUnderPins) {
       ++wrong;
       continue;
     }
-    auto sides = service::sidesOf(*summary);
-    ASSERT_TRUE(sides);
-    for (ServiceMode mode :
-         {ServiceMode::Aggregated, ServiceMode::Disaggregated})
-      compare(*summary, *sides, mode, plans, none);
+    compare(*summary, plans, none);
     if (const ServicePlan *best = summary->best())
       overlapped += best->decode.overlaps;
   }
@@ -92,11 +96,7 @@ TEST(ServiceSearch, FindsWhatEnumerationFindsWithReplicas) {
     auto summary = planService(scenario, one.request);
     if (!summary) // no worker of the engine has such an ep
       continue;
-    auto sides = service::sidesOf(*summary);
-    ASSERT_TRUE(sides);
-    for (ServiceMode mode :
-         {ServiceMode::Aggregated, ServiceMode::Disaggregated})
-      compare(*summary, *sides, mode, plans, none);
+    compare(*summary, plans, none);
     for (const auto *plan : {&summary->aggregated, &summary->disaggregated})
       balanced += *plan && (*plan)->decode.degrees.hasEplb();
   }

@@ -8,6 +8,7 @@
 #include "shardopt/Cost/Serving/ServingEngine.h"
 
 #include "shardopt/Cost/Calibrated/CsvLines.h"
+#include "shardopt/Model/Model.h"
 #include "shardopt/Support/Choice.h"
 
 #include <algorithm>
@@ -178,4 +179,12 @@ std::optional<Error> cost::applyCalibration(const Machine &machine,
   }
   cost::apply(options, engine);
   return std::nullopt;
+}
+
+std::optional<Error> cost::applyCalibration(const Machine &machine,
+                                            const Model &model,
+                                            ServingEngine &engine) {
+  if (!isMeasured(model.architecture, model.rowBytes))
+    engine.widenBands();
+  return applyCalibration(machine, engine);
 }

@@ -17,6 +17,8 @@
 
 namespace shardopt::cost {
 
+struct Model;
+
 /// Between which multiples of a prediction 80 % of measurements are.
 struct ServingBand {
   double low = 1, high = 1;
@@ -126,6 +128,11 @@ std::map<std::string, double> constantsOf(const ServingEngine &engine);
 /// Takes the options that were fitted for `engine` on `machine`, bands too; an
 /// error where they are none.
 std::optional<Error> applyCalibration(const Machine &machine,
+                                      ServingEngine &engine);
+
+/// The same for runs of `model`, with wider bands where nobody compared it.
+std::optional<Error> applyCalibration(const Machine &machine,
+                                      const Model &model,
                                       ServingEngine &engine);
 
 /// The engine called `name` ("trtllm", "vllm", "sglang") at `version`
