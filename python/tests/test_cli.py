@@ -1,7 +1,5 @@
 """The command: exit codes, settings, outputs."""
 
-import contextlib
-import io
 import json
 import os
 import signal
@@ -13,8 +11,8 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from shardopt.cli import main
 from shardopt.programs import Verification
+from commands import run
 
 ROOT = Path(__file__).resolve().parents[2]
 MOE = str(ROOT / "examples/models/small-moe.json")
@@ -34,17 +32,6 @@ for number, line in enumerate(sys.stdin):
     print(json.dumps({"id": json.loads(line)["id"], "valid": True, "throughput": 1.0,
                       "tpot_ms": 20.0, "memory_gb": 1.0}), flush=True)
 """
-
-
-def run(*words):
-    """The exit code, what is printed, and the errors of a command line."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            code = main([str(word) for word in words])
-        except SystemExit as exit:
-            code = exit.code
-    return code, out.getvalue(), err.getvalue()
 
 
 class CommandTest(unittest.TestCase):

@@ -1,8 +1,6 @@
 """Services: one plan file, and one set of numbers in every verb."""
 
-import contextlib
 import dataclasses
-import io
 import json
 import math
 import os
@@ -15,13 +13,13 @@ from unittest import mock
 import shardopt as so
 from shardopt import deployments
 from shardopt._tools import run_tool
-from shardopt.cli import main
 from shardopt.deployments.service import Deployment
 from shardopt.engine_table import table
 from shardopt.models import parameters_of
 from shardopt.service_advice import advised, retyped
 from shardopt.service_tables import three
 from shardopt.services import evaluate_service, most_of
+from commands import run
 
 ROOT = Path(__file__).resolve().parents[2]
 MOE = ROOT / "examples/models/small-moe.json"
@@ -44,17 +42,6 @@ def llama(**others):
         machine="h100_sxm", devices=8, isl=4096, osl=512, tpot_ms=30, ttft_ms=1000, engine="vllm"
     )
     return so.Problem(so.load_model(LLAMA), **{**asked, **others})
-
-
-def run(*words):
-    """The exit code, and what is printed."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            code = main([str(word) for word in words])
-        except SystemExit as error:
-            code = error.code
-    return code, out.getvalue(), err.getvalue()
 
 
 class FolderTest(unittest.TestCase):

@@ -1,7 +1,5 @@
 """Plans for requests of several lengths, for traces, and for bands of numbers."""
 
-import contextlib
-import io
 import json
 import random
 import tempfile
@@ -9,8 +7,8 @@ import unittest
 from pathlib import Path
 
 import shardopt as so
-from shardopt.cli import main
 from shardopt.lengths import lengths_of, mean_lengths
+from commands import run
 
 ROOT = Path(__file__).resolve().parents[2]
 LLAMA = ROOT / "examples/configs/llama-3.1-70b.json"
@@ -30,13 +28,6 @@ def drawn(count, rate, seed=1):
         isl = rng.randint(8000, 16000) if is_long else rng.randint(200, 1000)
         requests.append(so.Request(now, isl, rng.randint(20, 500), isl // 2 if is_long else 0))
     return requests
-
-
-def run(*words):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(list(map(str, words)))
-    return code, out.getvalue(), err.getvalue()
 
 
 class LengthsTest(unittest.TestCase):
