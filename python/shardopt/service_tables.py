@@ -213,7 +213,9 @@ def other_mode(service: Service) -> str:
         if asked:
             return f"{mode}: not searched"
         gpus = service.problem.devices or service.problem.max_devices
-        return f"{mode}: no plan meets the SLOs" + (f" on {counted(gpus, 'GPU')}" if gpus else "")
+        where = f" on {counted(gpus, 'GPU')}" if gpus else ""
+        sized = f"; --set mode={mode} finds its size" if service.report.get("size") else ""
+        return f"{mode}: no plan meets the SLOs{where}{sized}"
     metrics = other.metrics
     # At a rate all plans give the same tokens/s: their GPUs differ.
     found = f"{counted(metrics.gpus, 'GPU')} in place of {service.metrics.gpus}"
