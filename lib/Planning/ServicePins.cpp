@@ -82,10 +82,7 @@ static std::vector<std::string> pinNames() {
 static ErrorOr<std::vector<int64_t>> parseOverlap(const std::string &place,
                                                   const std::string &text) {
   std::vector<int64_t> values;
-  for (size_t at = 0; at <= text.size();) {
-    size_t end = std::min(text.find(',', at), text.size());
-    std::string one = text.substr(at, end - at);
-    at = end + 1;
+  for (std::string_view one : splitAtCommas(text)) {
     const auto *found =
         std::find(std::begin(overlapNames), std::end(overlapNames), one);
     if (found == std::end(overlapNames))

@@ -78,10 +78,10 @@ withValue(ServiceRequest request, const std::string &name, double value) {
     const std::string &why = options.error().message;
     return why.rfind("unknown", 0) != 0
                ? options.error()
-               : Error{"unknown band '" + abbreviate(name) + "'; " +
-                       listKnown(name, known) +
-                       ", or a constant of the engine such as "
-                       "collective_times"};
+               : Error{"unknown band '" + abbreviate(name) +
+                       "', nor is it a constant of the engine such as "
+                       "collective_times; " +
+                       listKnown(name, known)};
   }
   request.options.insert(request.options.end(), options->begin(),
                          options->end());

@@ -64,14 +64,11 @@ OptionTaker shardopt::takeIntegers(std::vector<int64_t> &target, size_t fewest,
                                      std::to_string(least) + " between commas",
                                  value);
     std::vector<int64_t> numbers;
-    for (size_t begin = 0; begin <= value.size();) {
-      size_t end = std::min(value.find(',', begin), value.size());
-      std::optional<int64_t> number =
-          readInteger(value.substr(begin, end - begin));
+    for (std::string_view part : splitAtCommas(value)) {
+      std::optional<int64_t> number = readInteger(std::string(part));
       if (!number || *number < least)
         return error;
       numbers.push_back(*number);
-      begin = end + 1;
     }
     if (numbers.size() < fewest || numbers.size() > most)
       return error;

@@ -111,21 +111,9 @@ std::vector<std::string> ConstantTable::names() const {
   return names;
 }
 
-/// The parts of `text` between commas; of an empty text none.
-static std::vector<std::string_view> splitAtCommas(std::string_view text) {
-  std::vector<std::string_view> parts;
-  if (text.empty())
-    return parts;
-  size_t comma;
-  while ((comma = text.find(',')) != std::string_view::npos) {
-    parts.push_back(text.substr(0, comma));
-    text.remove_prefix(comma + 1);
-  }
-  parts.push_back(text);
-  return parts;
-}
-
 std::optional<Error> ConstantTable::set(std::string_view text) {
+  if (text.empty())
+    return std::nullopt;
   std::vector<std::pair<const Constant *, Number>> changes;
   for (std::string_view item : splitAtCommas(text)) {
     size_t equals = item.find('=');

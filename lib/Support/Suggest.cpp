@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
-#include <tuple>
+#include <utility>
 
 using namespace shardopt;
 
@@ -41,38 +41,70 @@ static std::string folded(std::string_view text) {
   return lower;
 }
 
-std::vector<std::string>
-shardopt::closestFirst(std::string_view given, std::vector<std::string> known) {
-  // A name of any length may come from a file; its first bytes tell enough.
-  std::string name = folded(given.substr(0, 128));
-  // What a known name begins with was most likely cut short.
-  auto isCutShort = [&](const std::string &of) {
-    return !name.empty() && of.compare(0, name.size(), name) == 0;
-  };
-  std::vector<std::tuple<bool, size_t, size_t>>
-      order; // others, distance, index
-  order.reserve(known.size());
-  for (size_t i = 0; i < known.size(); ++i)
-    order.emplace_back(!isCutShort(folded(known[i])),
-                       editDistance(name, folded(known[i])), i);
-  std::sort(order.begin(), order.end());
-  std::vector<std::string> sorted;
-  sorted.reserve(known.size());
-  for (auto [isOther, distance, index] : order)
-    sorted.push_back(std::move(known[index]));
-  return sorted;
+namespace {
+struct KnownName {
+  std::string name;
+  bool isLonger = false; ///< the unknown name, cut short, perhaps
+  size_t distance = 0;
+};
+} // namespace
+
+/// `known` with the distances to `given`, which is folded, closest first.
+static std::vector<KnownName> closestFirst(const std::string &given,
+                                           std::vector<std::string> known) {
+  std::vector<KnownName> names;
+  names.reserve(known.size());
+  for (std::string &name : known) {
+    std::string whole = folded(name);
+    bool isLonger =
+        !given.empty() && whole.compare(0, given.size(), given) == 0;
+    names.push_back({std::move(name), isLonger, editDistance(given, whole)});
+  }
+  std::stable_sort(names.begin(), names.end(),
+                   [](const KnownName &a, const KnownName &b) {
+                     return std::pair(!a.isLonger, a.distance) <
+                            std::pair(!b.isLonger, b.distance);
+                   });
+  return names;
+}
+
+/// Those of `names`, closest first, that whoever wrote `given` probably meant:
+/// the few that begin so, else the closest if a quarter of its letters differs
+/// at most.
+static std::vector<std::string>
+whichAreMeant(const std::string &given, const std::vector<KnownName> &names) {
+  constexpr size_t fewestLetters = 3, mostMeant = 3;
+  std::vector<std::string> meant;
+  for (const KnownName &one : names)
+    if (one.isLonger && given.size() >= fewestLetters)
+      meant.push_back(one.name);
+  if (meant.empty() && !names.empty()) {
+    const KnownName &closest = names.front();
+    if (4 * closest.distance <= std::max(given.size(), closest.name.size()))
+      meant.push_back(closest.name);
+  }
+  if (meant.size() > mostMeant)
+    meant.clear();
+  return meant;
 }
 
 std::string shardopt::listKnown(std::string_view name,
-                                std::vector<std::string> known) {
-  constexpr size_t maxListed = 32;
-  std::vector<std::string> sorted = closestFirst(name, std::move(known));
+                                std::vector<std::string> known, size_t most) {
+  // A name of any length may come from a file; its first bytes tell enough.
+  std::string given = folded(name.substr(0, 128));
+  std::vector<KnownName> names = closestFirst(given, std::move(known));
   std::string list = "known: ";
-  for (size_t i = 0; i < std::min(sorted.size(), maxListed); ++i)
-    list += (i ? ", " : "") + sorted[i];
-  if (sorted.size() > maxListed)
-    list += " and " + std::to_string(sorted.size() - maxListed) + " more";
-  return list;
+  for (size_t i = 0; i < std::min(names.size(), most); ++i)
+    list += (i ? ", " : "") + names[i].name;
+  if (names.size() > most)
+    list += " and " + std::to_string(names.size() - most) + " more";
+  std::vector<std::string> meant = whichAreMeant(given, names);
+  for (size_t i = 0; i < meant.size(); ++i)
+    list += (i == 0                 ? "; did you mean '"
+             : i + 1 < meant.size() ? ", '"
+                                    : " or '") +
+            meant[i] + "'";
+  return meant.empty() ? list : list + "?";
 }
 
 std::string shardopt::abbreviate(std::string_view text, size_t limit) {
@@ -92,4 +124,15 @@ std::string shardopt::formatNumber(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof(text), "%.*g", digits, value);
   return text;
+}
+
+std::vector<std::string_view> shardopt::splitAtCommas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  size_t comma;
+  while ((comma = text.find(',')) != std::string_view::npos) {
+    parts.push_back(text.substr(0, comma));
+    text.remove_prefix(comma + 1);
+  }
+  parts.push_back(text);
+  return parts;
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import difflib
 import itertools
 import json
 import math
@@ -67,28 +66,15 @@ _CALLED = {
     "--output-length": "--osl", "--itl": "--tpot", "--backend": "--engine",
     "--output": "--output-dir", "--out": "--output-dir",
 }
-#: Names that are as alike as this are taken for a slip.
-_ALIKE = 0.7
 
 
 def list_known(name: object, known: Iterable[str], most: int = 12) -> str:
     """The end of a message about an unknown name: "known: …", closest first, and which
     one may be meant."""
     text = (name if isinstance(name, str) else shown(name))[:_MOST_NAME].encode(errors="replace").decode()
-    names = native().closest_first(text, sorted(known))
+    names = sorted(known)
     called = _CALLED.get(text.lower())
-    if called in names:
-        names = [called, *(each for each in names if each != called)]
-    alike = difflib.get_close_matches(
-        text.lower(), {each.lower(): each for each in names}, 1, _ALIKE
-    )
-    meant = called if called in names else next(
-        (each for each in names if each.lower() in alike), None
-    )
-    more = len(names) - most
-    others = f" and {more} others" if more > 0 else ""
-    hint = f"; did you mean '{meant}'?" if meant else ""
-    return "known: " + ", ".join(names[:most]) + others + hint
+    return native().list_known(called if called in names else text, names, most)
 
 
 @contextlib.contextmanager

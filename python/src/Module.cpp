@@ -590,10 +590,10 @@ PYBIND11_MODULE(_shardopt, module) {
                  throw py::value_error(*why);
              });
   module.def("machine_json", &machineJson);
-  module.def("closest_first",
-             [](const std::string &name, std::vector<std::string> known) {
-               return closestFirst(name, std::move(known));
-             });
+  module.def("list_known", [](const std::string &name,
+                              std::vector<std::string> known, size_t most) {
+    return listKnown(name, std::move(known), most);
+  });
   module.def("import_config", &importConfig);
   module.def("read_module",
              [](const std::string &path, const std::string &weights,

@@ -167,7 +167,7 @@ class RobustTest(unittest.TestCase):
             (("--robust",), "is no band, expected a name and two numbers"),
             (("--robust", "times=1"), "is no band, expected a name and two numbers"),
             (("--robust", "times=2:1"), "the band of 'times' is from 2 to 1"),
-            (("--robust", "hits=0:1"), "unknown band 'hits'; known: "),
+            (("--robust", "hits=0:1"), "unknown band 'hits', nor is it a constant"),
             (("--robust", "times=1:2", "--requests-per-s", 1), "expected no request rate"),
             (("--robust", "times=1:9", "--tpot", 40), "meets the SLOs with times 9"),
         ]:

@@ -48,15 +48,11 @@ edges, with memory within its limit at all times.
 static OptionTaker takeParts(std::vector<std::string> &target,
                              std::vector<std::string> known) {
   return [&target, known](const std::string &value) -> std::optional<Error> {
-    size_t begin = 0;
-    while (begin <= value.size()) {
-      size_t end = std::min(value.find(',', begin), value.size());
-      std::string part = value.substr(begin, end - begin);
+    for (std::string_view part : splitAtCommas(value)) {
       if (std::find(known.begin(), known.end(), part) == known.end())
         return Error{"unknown part '" + abbreviate(part) + "', " +
                      listKnown(part, known)};
-      target.push_back(part);
-      begin = end + 1;
+      target.emplace_back(part);
     }
     return std::nullopt;
   };

@@ -227,7 +227,8 @@ TEST(ParseStrategyLine, opsMissingUnknownAndRepeated) {
   EXPECT_EQ(parseError(withDims("{\"embed\": 0, \"lm_head\": 2}")),
             "/dims/router: missing, expected 0, 1 or 2 (none)");
   EXPECT_EQ(parseError(withDims("{\"embd\": 0}")),
-            "/dims/embd: unknown op; known: embed, lm_head, router");
+            "/dims/embd: unknown op; known: embed, lm_head, router; did you "
+            "mean 'embed'?");
   EXPECT_EQ(parseError(withDims("{\"embed\": 0, \"embed\": 0}")),
             "/dims/embed: given twice");
 }

@@ -181,7 +181,7 @@ TEST(ServiceRobust, SaysWhatIsNoBand) {
             "higher number");
   EXPECT_EQ(why({{"prefix_cache_hit_rate", 0, 2}}),
             "'prefix_cache_hit_rate' is 2, expected a number from 0 to 0.999");
-  EXPECT_EQ(why({{"hits", 0, 1}}).find("unknown band 'hits'; known: "), 0u);
+  EXPECT_EQ(why({{"hits", 0, 1}}).find("unknown band 'hits', nor is"), 0u);
   EXPECT_EQ(why({{"pass_us", -1, 1}}),
             "pass_us is '-1', expected a number from 0 to 1e9");
   one.request.load[RequestField::Rate] = 1;

@@ -54,7 +54,7 @@ TEST(ConstantsTest, sets_values_of_every_kind) {
 TEST(ConstantsTest, an_unknown_name_lists_the_closest_first) {
   EXPECT_EQ(Toy().error("elits=3"),
             "'agent-options' of searcher 'toy': no constant 'elits'; known: "
-            "elites, rate, niches");
+            "elites, rate, niches; did you mean 'elites'?");
 }
 
 TEST(ConstantsTest, a_value_out_of_range_says_what_is_wanted) {

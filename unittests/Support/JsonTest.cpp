@@ -257,7 +257,8 @@ TEST(JsonValue, choicesListTheKnownOnesClosestFirst) {
                       }),
             "");
   EXPECT_EQ(readError("\"sillu\"", read),
-            "f.json: unknown value \"sillu\"; known: silu, gelu");
+            "f.json: unknown value \"sillu\"; known: silu, gelu; did you mean "
+            "'silu'?");
   EXPECT_EQ(readError("7", read),
             "f.json: expected one of \"gelu\", \"silu\", found 7");
 }
@@ -267,7 +268,8 @@ TEST(JsonValue, unknownKeysListTheKnownOnesClosestFirst) {
                       [](const Value &root) {
                         root["a"].refuseOtherKeys({"skew", "bandwidth"});
                       }),
-            "f.json: /a/bandwith: unknown key; known: bandwidth, skew");
+            "f.json: /a/bandwith: unknown key; known: bandwidth, skew; did you "
+            "mean 'bandwidth'?");
 }
 
 //===----------------------------------------------------------------------===//

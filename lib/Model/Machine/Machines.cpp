@@ -11,8 +11,6 @@
 #include "shardopt/Support/Files.h"
 #include "shardopt/Support/Suggest.h"
 
-#include <algorithm>
-
 using namespace shardopt;
 
 /// A description of a machine takes about a thousand bytes.
@@ -33,31 +31,6 @@ std::vector<std::string> shardopt::knownMachines() {
   return names;
 }
 
-/// "; did you mean h200_sxm?" for `H200` or `H200-SXM`: the machines that begin
-/// with the name, the most usual form factor first. Empty if there are none.
-static std::string whichIsMeant(const std::string &name) {
-  std::string folded;
-  for (char c : name)
-    folded += c == '-' || c == ' '   ? '_'
-              : c >= 'A' && c <= 'Z' ? c - 'A' + 'a'
-                                     : c;
-  std::vector<std::string> meant;
-  for (const std::string &known : knownMachines())
-    if (!folded.empty() && known.compare(0, folded.size(), folded) == 0)
-      meant.push_back(known);
-  std::stable_partition(meant.begin(), meant.end(),
-                        [](const std::string &known) {
-                          return known.find("_sxm") != std::string::npos;
-                        });
-  std::string text;
-  for (size_t i = 0; i < meant.size(); ++i)
-    text += (i == 0                 ? "; did you mean "
-             : i + 1 < meant.size() ? ", "
-                                    : " or ") +
-            meant[i];
-  return text.empty() ? text : text + "?";
-}
-
 ErrorOr<Machine> shardopt::loadMachine(const std::string &nameOrFile) {
   if (isMachineFile(nameOrFile)) {
     ErrorOr<std::string> text = readFile(nameOrFile, maxFileBytes);
@@ -68,10 +41,9 @@ ErrorOr<Machine> shardopt::loadMachine(const std::string &nameOrFile) {
   for (const ShippedMachine &machine : shippedMachines())
     if (nameOrFile == machine.name)
       return parseMachine(machine.json, "machines/" + nameOrFile + ".json");
-  return Error{"unknown machine '" + abbreviate(nameOrFile) + "'; " +
-               listKnown(nameOrFile, knownMachines()) +
-               "; a file is named by a path with '/' or ending in '.json'" +
-               whichIsMeant(nameOrFile)};
+  return Error{"unknown machine '" + abbreviate(nameOrFile) +
+               "' (a file is named by a path with '/' or ending in '.json'); " +
+               listKnown(nameOrFile, knownMachines())};
 }
 
 ErrorOr<std::optional<double>>

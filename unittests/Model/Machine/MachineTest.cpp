@@ -112,13 +112,14 @@ TEST(Machines, unknownNameListsTheKnownOnesClosestFirst) {
   ErrorOr<Machine> machine = loadMachine("h200");
   ASSERT_FALSE(machine);
   EXPECT_EQ(machine.error().message,
-            "unknown machine 'h200'; known: h200_sxm, h20, gb200, gb300, l40s, "
+            "unknown machine 'h200' (a file is named by a path with '/' or "
+            "ending in '.json'); known: h200_sxm, h20, gb200, gb300, l40s, "
             "mi300x, b200_sxm, h100_nvl, h100_sxm, a100_sxm, b300_sxm, "
-            "h100_pcie; a file is named by a path with '/' or ending in "
-            "'.json'; did you mean h200_sxm?");
+            "h100_pcie; did you mean 'h200_sxm'?");
   for (auto [name, meant] :
-       {std::pair("H100", "; did you mean h100_sxm, h100_nvl or h100_pcie?"),
-        std::pair("B200-SXM", "; did you mean b200_sxm?")})
+       {std::pair("H100", "; did you mean 'h100_nvl', 'h100_sxm' or "
+                          "'h100_pcie'?"),
+        std::pair("B200-SXM", "; did you mean 'b200_sxm'?")})
     EXPECT_NE(loadMachine(name).error().message.find(meant), std::string::npos)
         << name;
   for (const char *name : {"tpu", ""})
@@ -231,7 +232,7 @@ TEST(ParseMachine, unknownKeysListTheKnownOnesClosestFirst) {
   EXPECT_EQ(parseError(h100With("\"latency_s\": 3e-6", "\"latency\": 3e-6")),
             "m.json: /domain/latency: unknown key; known: latency_s, devices, "
             "multicast_efficiency, bandwidth_efficiency, "
-            "bandwidth_bytes_per_s");
+            "bandwidth_bytes_per_s; did you mean 'latency_s'?");
 }
 
 TEST(ParseMachine, namesAreNotEmpty) {

@@ -12,9 +12,9 @@
 
 PYBIND11_MODULE(_shardopt, module) {
   module.attr("version") = "further";
-  module.def("closest_first",
-             [](const std::string &name, std::vector<std::string> known) {
-               return shardopt::closestFirst(name, std::move(known));
-             });
+  module.def("list_known", [](const std::string &name,
+                              std::vector<std::string> known, size_t most) {
+    return shardopt::listKnown(name, std::move(known), most);
+  });
   shardopt::addDegrees(module);
 }
