@@ -134,6 +134,15 @@ static std::optional<Tensor> join(const std::vector<const Part *> &group,
   return whole;
 }
 
+/// Where row `row` of prompts of `length` rows stands among `rows`, in blocks
+/// of `ranks` devices that have positions in turn.
+static int64_t dealtPlace(int64_t row, int64_t length, int64_t ranks,
+                          int64_t rows) {
+  int64_t position = row % length;
+  int64_t own = row / length * ceilDiv(length, ranks) + position / ranks;
+  return position % ranks * (rows / ranks) + own;
+}
+
 /// How far `group` is from its rows of `expected`: relative to the largest.
 static std::optional<double> distance(const Tensor &expected,
                                       const std::vector<const Part *> &group,
@@ -150,9 +159,14 @@ static std::optional<double> distance(const Tensor &expected,
   double scale = 0, most = 0;
   for (float value : expected.floats())
     scale = std::max(scale, std::abs(double(value)));
+  const Part &first = *group.front();
+  int64_t ranks = first.place.grid.size(Axis::Tp);
   for (int64_t i = 0; i < rows * columns; ++i) {
+    int64_t row = i / columns, from = row;
+    if (first.site->isDealt)
+      from = dealtPlace(row, each, ranks, joined->shape()[0]);
     double difference =
-        std::abs(double(joined->floats()[i]) -
+        std::abs(double(joined->floats()[from * columns + i % columns]) -
                  expected.floats()[own.begin * each * columns + i]);
     if (!(difference <= most))
       most = difference;

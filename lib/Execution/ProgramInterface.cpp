@@ -281,6 +281,7 @@ static KeptSite expand(const llm::lowered::Value &value) {
   kept.op = value.op;
   kept.layout = value.layout;
   kept.isBetweenExperts = value.rows == "experts";
+  kept.isDealt = value.rows == "positions";
   kept.columns = listEntries(value.columns, maxDimSize);
   return kept;
 }

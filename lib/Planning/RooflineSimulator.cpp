@@ -92,7 +92,7 @@ RooflineSimulator::boundBatches(const Degrees &least, int64_t most,
     return search::DegreeBound{found.infeasible, found.value};
   };
   // In decode all sequences are whole. Nothing is sharded on tokens over one
-  // device, or where cp asks for heads.
+  // device, and no sequences where cp asks for heads or positions.
   cost::Context context = costs.context(least);
   if (!context.isPrefill() || least.tp == 1 || least.cp > 1)
     return bound(context.wholeSequences);

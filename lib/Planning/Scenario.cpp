@@ -88,6 +88,7 @@ static search::SpaceFacts factsOf(const cost::Model &model) {
     if (node->op->cutsContext())
       facts.contextOps.push_back(node->variable);
   }
+  facts.cutsPositions = model.workload.phase == cost::Phase::Prefill;
   facts.cacheShare = cacheShareOf(model);
   return facts;
 }

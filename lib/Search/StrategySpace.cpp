@@ -143,9 +143,12 @@ static bool shrinksCache(const Degrees &degrees, const SpaceFacts &facts) {
 
 /// The op whose dim keeps cp from being more than 1; none: no op does.
 std::optional<size_t>
-StrategySpace::findUncutContext(const SpaceFacts &facts) const {
+StrategySpace::findUncutContext(const Degrees &degrees,
+                                const SpaceFacts &facts) const {
+  bool maybeWhole = facts.cutsPositions && degrees.cp == degrees.tp;
   for (size_t op : facts.contextOps)
-    if (dims[op].front() != Dim::Zero)
+    if (dims[op].front() != Dim::Zero &&
+        !(maybeWhole && dims[op].back() == Dim::None))
       return op;
   return std::nullopt;
 }
@@ -154,7 +157,7 @@ bool StrategySpace::isPossible(const Degrees &degrees,
                                const SpaceFacts &facts) const {
   return hasGrid(degrees, facts.experts > 0) &&
          (!facts.experts || degrees.ep <= facts.experts) &&
-         (degrees.cp == 1 || !findUncutContext(facts));
+         (degrees.cp == 1 || !findUncutContext(degrees, facts));
 }
 
 /// Why no strategy has `degrees`, whatever the batch; empty: some may.
@@ -166,7 +169,7 @@ std::string StrategySpace::whyNot(const Degrees &degrees,
     return "ep " + std::to_string(degrees.ep) +
            " exceeds the number of experts " + std::to_string(facts.experts);
   if (degrees.cp > 1)
-    if (std::optional<size_t> op = findUncutContext(facts))
+    if (std::optional<size_t> op = findUncutContext(degrees, facts))
       return "cp " + std::to_string(degrees.cp) + " needs dim 0 (heads) of '" +
              opNames[*op] + "', which is pinned to another";
   return "";
@@ -190,7 +193,10 @@ bool StrategySpace::admits(const Degrees &degrees, const SpaceFacts &facts,
       degrees.ep != degrees.dp &&
       degrees.ep != widestExperts(degrees, facts.experts))
     return false;
-  return isAsked(Degree::Cp) || degrees.cp == 1 || shrinksCache(degrees, facts);
+  return isAsked(Degree::Cp) || degrees.cp == 1 ||
+         (facts.cutsPositions && degrees.cp == degrees.tp &&
+          !facts.contextOps.empty()) ||
+         shrinksCache(degrees, facts);
 }
 
 std::string StrategySpace::listGrids(const SpaceFacts &facts,

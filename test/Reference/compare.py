@@ -45,11 +45,13 @@ def draw(model, rng):
         for i, name in enumerate(model.op_names()):
             if name.endswith("attention"):
                 dims[i] = rng.choice((0, 2))
+    tp = degree(powers[:7], 24)
     return Strategy(
-        tp=degree(powers[:7], 24),
+        tp=tp,
         ep=degree([p for p in powers if p <= experts], experts + 2),
         pp=degree([p for p in (1, 2, 3, 4, 6, 8, 12, 24) if p <= layers], layers + 2),
         batch=degree(powers, 3000),
+        cp=tp if rng.random() < 0.2 else 1,
         dims=tuple(dims),
     )
 

@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 """Verifies thousands of random strategies of small models of every family.
 
-    ./dev verify [--count 5000] [--cuts 500] [--seed 1] [--only small-mla]
+    ./dev verify [--count 5000] [--cuts 500] [--positions 500] [--seed 1] [--only small-mla]
 
 Each strategy is lowered, executed on threads and compared with the unsharded
 program: a third of them in three steps of decode, a third after
 --llm-optimize-collectives, a third in prefill and then decode on its caches;
 half of each with the degrees of serving engines. Programs whose layers are no chains
 are verified with 100 strategies each, and stages of unlike numbers of layers with 500
-in all. Lines that fail are printed, with the strategy.
+in all, as positions of prompts that are cut. Lines that fail are printed, with the
+strategy.
 Exit status 1 if there are any.
 """
 
@@ -49,6 +50,16 @@ CUTS = {
     "most_ranks": 12,
     "cuts": True,
 }
+# Positions of prompts cut over tp, heads whole.
+POSITIONS = {
+    **SPACE,
+    "tp": [2, 3, 4, 6],
+    "pp": [1, 1, 2],
+    "dp": [1, 2, 3],
+    "exchange": ["all_to_all", "gather"],
+    "most_ranks": 16,
+    "positions": True,
+}
 # Those that serving engines have as well.
 SERVING = {
     **SPACE,
@@ -62,6 +73,8 @@ SERVING = {
 
 def verify(args, title, command, strategies, folder):
     """Runs a list; how many of it failed."""
+    if not strategies:
+        return 0
     listed = write(folder / "strategies.jsonl", strategies)
     command = [args.shard_run, "--verify", *command, f"--strategies={listed}"]
     result = subprocess.run([str(c) for c in command], capture_output=True, text=True)
@@ -135,6 +148,10 @@ def runs(args, folder):
         yield run(f"{model}, decode, cuts", decode, [decode], each, CUTS)
         command = [prefill, f"--then={decode}"]
         yield run(f"{model}, prefill and decode, cuts", prefill, command, each, CUTS)
+    each = -(-args.positions // max(1, len(models)))
+    for model in models:
+        prefill = programs(args, model, folder)[1]
+        yield run(f"{model}, positions", prefill, [prefill], each, POSITIONS)
 
 
 def main():
@@ -142,6 +159,7 @@ def main():
     tools.add_arguments(parser)
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--cuts", type=int, default=500)
+    parser.add_argument("--positions", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="models with this in their name")
     args = parser.parse_args()

@@ -86,6 +86,8 @@ def draw_degrees(rng, args, names):
             degrees["dp"] = rng.choice(args.dp)
         if args.cp:
             degrees["cp"] = rng.choice(args.cp)
+        if args.positions:
+            degrees["cp"] = tp
         if args.exchange:
             degrees["exchange"] = rng.choice(args.exchange)
         if not has_experts:
@@ -99,8 +101,9 @@ def draw_degrees(rng, args, names):
 
 def draw_dims(rng, args, names, degrees):
     dims = {name: rng.choice(args.pin.get(name, DIMS)) for name in names}
-    if degrees.get("cp", 1) > 1:  # of heads that are cut
-        dims.update({name: 0 for name in names if name.endswith("attention")})
+    if degrees.get("cp", 1) > 1:  # of heads that are cut, or in prefill of whole ones
+        wanted = 2 if args.positions else 0
+        dims.update({name: wanted for name in names if name.endswith("attention")})
     return dims
 
 
@@ -149,6 +152,7 @@ DEFAULTS = {
     "pin": {},
     "most_ranks": 1 << 20,
     "cuts": False,
+    "positions": False,
 }
 
 
@@ -312,6 +316,9 @@ def main():
     parser.add_argument("--batch", type=numbers, default=DEFAULTS["batch"])
     parser.add_argument("--most-ranks", type=int, default=DEFAULTS["most_ranks"])
     parser.add_argument("--cuts", action="store_true", help="stages of unlike layers")
+    parser.add_argument(
+        "--positions", action="store_true", help="prefill with positions cut over tp, heads whole"
+    )
     parser.add_argument("--pin", type=pin, action="append", default=[], metavar="OP=DIM")
     args = parser.parse_args()
     args.pin = dict(args.pin)

@@ -133,6 +133,37 @@ TEST_F(Rules, AttentionOverBlocksOfTokensNeedsWholePrompts) {
   EXPECT_EQ(left(op, Dim::None, Layout::T), Layout::R);
 }
 
+TEST_F(Rules, PositionsOfPromptsAreCutOverAllOfTp) {
+  GqaAttention op;
+  op.heads = 8, op.kvHeads = 2, op.headDim = 16;
+  context = makeContext({Phase::Prefill, 128}, {4, 1, 1, 3});
+  Placement rows{Layout::T, 100}, complete{Layout::R, 100};
+  OpCost whole = op.cost(Dim::None, {&complete, 1}, context);
+  context.degrees.cp = 2; // a device has positions, but not their tokens
+  EXPECT_FALSE(rule(op, Dim::None, Layout::T).isLegal());
+  context.degrees.cp = 4;
+  EXPECT_TRUE(rule(op, Dim::Zero, Layout::H).isLegal());
+  for (Layout in : {Layout::R, Layout::T, Layout::H, Layout::P})
+    EXPECT_EQ(left(op, Dim::None, in), Layout::T);
+
+  // A device has its part of the pairs and of the cache, and all keys.
+  OpCost cut = op.cost(Dim::None, {&rows, 1}, context);
+  EXPECT_DOUBLE_EQ(4 * cut.kernels[0].flops, whole.kernels[0].flops);
+  EXPECT_DOUBLE_EQ(4 * cut.cacheBytes, whole.cacheBytes);
+  ASSERT_EQ(cut.collectives.size(), 1u);
+  EXPECT_EQ(cut.collectives[0].kind, CollectiveKind::AllGather);
+  EXPECT_EQ(cut.collectives[0].bytes, 3 * 128 * 2 * 2 * 16 * 2);
+  EXPECT_EQ(op.cost(Dim::None, {&complete, 1}, context).collectives.size(), 0u);
+
+  MlaAttention latent;
+  const Placement both[] = {{Layout::T, 100}, {Layout::T, 100}};
+  EXPECT_EQ(latent.rule(Dim::None, both, context).operands[1].required.layout,
+            Layout::R);
+  context = makeContext({Phase::Decode, 128}, {4, 1, 1, 3});
+  context.degrees.cp = 4;
+  EXPECT_FALSE(rule(op, Dim::None, Layout::T).isLegal());
+}
+
 TEST_F(Rules, AttentionSaysWhyItCannotCutTheHeadSize) {
   GqaAttention op;
   op.heads = 8, op.kvHeads = 2, op.headDim = 16;

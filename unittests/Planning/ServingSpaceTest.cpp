@@ -219,9 +219,9 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
   const char *wanted = std::getenv("SHARDOPT_RANDOM_SPACES");
   int count = wanted ? std::atoi(wanted) : 60;
   Rng rng(11);
-  int numFeasible = 0;
+  int numFeasible = 0, numWithPositions = 0;
   for (int i = 0; i < count; ++i) {
-    bool isPrefill = rng.below(4) == 0;
+    bool isPrefill = rng.below(2) == 0;
     cost::Workload workload{
         isPrefill ? cost::Phase::Prefill : cost::Phase::Decode,
         int64_t(1) << (isPrefill ? 9 + rng.below(3) : 12 + rng.below(8))};
@@ -256,6 +256,7 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
       request.pinnedDims.push_back(static_cast<Dim>(rng.below(3)));
     for (size_t op : scenario->spaceFacts().contextOps)
       request.pinnedDims[op] = rng.below(3) ? Dim::Zero : Dim::None;
+    size_t contextOp = scenario->spaceFacts().contextOps.front();
     for (int free = 0; free < 2; ++free)
       request.pinnedDims[rng.below(request.pinnedDims.size())].reset();
     auto space = StrategySpace::create(scenario->spaceFacts(), request);
@@ -292,6 +293,12 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
     if (!wantedPlan)
       continue;
     ++numFeasible;
+    std::vector<Degrees> tuples = space->degreeTuples();
+    numWithPositions +=
+        isPrefill && space->dimDomains()[contextOp].back() == Dim::None &&
+        std::any_of(tuples.begin(), tuples.end(), [](const Degrees &degrees) {
+          return degrees.cp > 1 && degrees.cp == degrees.tp;
+        });
     EXPECT_EQ(exact.best->evaluation.throughput,
               wantedPlan->evaluation.throughput)
         << i << " " << spell(exact.best->strategy.degrees) << " "
@@ -301,6 +308,7 @@ TEST(ServingSpace, ExactSearchIsEnumerationOnRandomSmallSpaces) {
     EXPECT_EQ(exact.best->strategy, wantedPlan->strategy) << i;
   }
   EXPECT_GT(numFeasible, count / 4);
+  EXPECT_GT(numWithPositions, 0);
 }
 
 TEST(ServingSpace, IsNeverWorseThanTheUniformOne) {

@@ -63,6 +63,7 @@ struct KeptSite {
   std::string op;
   cost::Layout layout = cost::Layout::R;
   bool isBetweenExperts = false; ///< rows in the order of experts
+  bool isDealt = false; ///< blocks have the positions of prompts in turn
   /// By coordinate along tp, in layout H; along c in T.H.
   std::vector<tensors::Entries> columns;
 };

@@ -124,8 +124,8 @@ public:
   /// Whether the cost reads `Context::window`. Rules never do.
   virtual bool dependsOnWindow() const { return false; }
 
-  /// Whether cp cuts what the op caches. Dim 0 is then its only legal one where
-  /// cp is above 1.
+  /// Whether cp cuts what the op caches. Where cp is above 1 its dim is then 0,
+  /// or in prefill with cp = tp none.
   virtual bool cutsContext() const { return false; }
 };
 

@@ -30,6 +30,8 @@ struct SpaceFacts {
   std::vector<std::vector<Dim>> choices;
   /// The ops whose dim must be 0 where cp is above 1, by index.
   std::vector<size_t> contextOps;
+  /// Whether their dim may be none too where cp = tp: in prefill.
+  bool cutsPositions = false;
   /// What a device caches with tp and cp, in any unit; empty: not known.
   std::function<double(int64_t tp, int64_t cp)> cacheShare;
 };
@@ -71,7 +73,8 @@ using Point = std::vector<uint32_t>;
 ///
 /// In a serving space, dp and ep of a model without experts are one variable,
 /// ep is 1, dp or as large as the experts allow, and cp above 1 only where that
-/// makes the cache of a device smaller. Unless a list or a pin says otherwise,
+/// makes the cache of a device smaller, or where it is tp and positions of
+/// prompts can be cut. Unless a list or a pin says otherwise,
 /// the batch *fits* the other degrees: it is b * M * dp, with every stage at
 /// work (M = pp), for b = 1, 2, 3, … in steps of 3 % at most; and with b = 1
 /// for every M below pp.
@@ -165,7 +168,8 @@ private:
                                    const SpaceRequest &request);
   bool admits(const Degrees &degrees, const SpaceFacts &facts,
               const SpaceRequest &request) const;
-  std::optional<size_t> findUncutContext(const SpaceFacts &facts) const;
+  std::optional<size_t> findUncutContext(const Degrees &degrees,
+                                         const SpaceFacts &facts) const;
   bool isPossible(const Degrees &degrees, const SpaceFacts &facts) const;
   std::string whyNot(const Degrees &degrees, const SpaceFacts &facts) const;
   /// Lists the grids. Of those that devices allow, why the first that is not

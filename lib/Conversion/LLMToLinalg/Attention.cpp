@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionRows.h"
+#include "Latents.h"
 #include "Lowering.h"
 
 using namespace mlir;
@@ -81,6 +82,22 @@ AttentionHeads llm::makeHeads(LoopBuilder &b, AttentionOp op) {
 
 AttentionHeads llm::makeHeads(LoopBuilder &b, PartialAttentionOp op) {
   return headsOf(b, op, op.getKvHeads(), op.getHeadDim());
+}
+
+Values llm::lower(LoopBuilder &b, WriteCacheOp op, const Lowering &) {
+  RowPlaces places = {op.getPositions(), int64_t(op.getSequence()),
+                      /*window=*/Value()};
+  if (op.getRank())
+    return {writeCache(b, op.getCaches()[0], latentRows(b, op), places)};
+  int64_t kv = op.getKvHeads(), size = op.getHeadDim();
+  Value keys = heads(b, op.getInput(), 0, kv, size);
+  if (op.getEpsilon())
+    keys = normHeads(b, keys, op.getKNorm(), op.getQkNorm(),
+                     op.getEpsilon()->convertToDouble());
+  keys = turn(b, keys, op);
+  return {writeCache(b, op.getCaches()[0], keys, places),
+          writeCache(b, op.getCaches()[1],
+                     heads(b, op.getInput(), kv, kv, size), places)};
 }
 
 static Values lowerGqa(LoopBuilder &b, AttentionOp op, Value window) {

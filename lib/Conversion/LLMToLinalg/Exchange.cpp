@@ -164,7 +164,9 @@ Values llm::lower(LoopBuilder &b, ExchangePlanOp op, const Lowering &) {
     Value key = quotient(b, expert, each);
     if (homes > 1) {
       Value row = quotient(b, i, index(b, k));
-      Value home = rest(b, quotient(b, row, op.getBlock()), index(b, homes));
+      Value home = op.getDealt() ? rest(b, row, index(b, *op.getDealt()))
+                                 : quotient(b, row, op.getBlock());
+      home = rest(b, home, index(b, homes));
       key = add(b, multiply(b, key, index(b, homes)), home);
     }
     key = add(b, multiply(b, key, each), rest(b, expert, each));

@@ -49,6 +49,7 @@ Value onlyChosen(LoopBuilder &b, Value scores, Value chosen,
 /// and the key of an indexer where there is one.
 Value latentRows(LoopBuilder &b, AttentionOp op);
 Value latentRows(LoopBuilder &b, PartialAttentionOp op);
+Value latentRows(LoopBuilder &b, WriteCacheOp op);
 
 } // namespace shardopt::llm
 

@@ -51,7 +51,9 @@ mlir::scf::ForOp convertRepeat(RepeatOp op, Lowering &lowering);
   OP(AttentionScoresOp)                                                        \
   OP(AttentionValuesOp)                                                        \
   OP(BlockSizeOp)                                                              \
+  OP(CollectRowsOp)                                                            \
   OP(CombineOp)                                                                \
+  OP(DealRowsOp)                                                               \
   OP(DispatchOp)                                                               \
   OP(EmbeddingOp)                                                              \
   OP(ExchangePlanOp)                                                           \
@@ -82,6 +84,7 @@ mlir::scf::ForOp convertRepeat(RepeatOp op, Lowering &lowering);
   OP(TopKOp)                                                                   \
   OP(UnpackHomesOp)                                                            \
   OP(UnpermuteOp)                                                              \
+  OP(WriteCacheOp)                                                             \
   OP(WritePositionsOp)
 
 #define LLM_DECLARE_LOWERING(OP)                                               \

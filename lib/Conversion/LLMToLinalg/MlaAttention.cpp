@@ -34,23 +34,27 @@ Value llm::headProducts(LoopBuilder &b, Value x, Value up, bool transposed) {
 }
 
 template <typename Op>
-static Value rowsOfLatents(LoopBuilder &b, Op op, int64_t rank,
+static Value rowsOfLatents(LoopBuilder &b, Op op, Value latent, int64_t rank,
                            int64_t rotary) {
-  Value latent = columns(b, op.getLatent(), 0, rank);
-  Value normed = rmsNorm(b, latent, op.getKvNorm(),
+  Value normed = rmsNorm(b, columns(b, latent, 0, rank), op.getKvNorm(),
                          op.getKvNormEpsilon()->convertToDouble());
-  Value shared = columns(b, op.getLatent(), rank, rotary);
+  Value shared = columns(b, latent, rank, rotary);
   shared = mergeLast(b, turn(b, splitLast(b, shared, {1, rotary}), op));
   return beside(b, {normed, shared});
 }
 
 Value llm::latentRows(LoopBuilder &b, AttentionOp op) {
-  Value rows = rowsOfLatents(b, op, *op.getRank(), *op.getRopeDim());
+  Value rows =
+      rowsOfLatents(b, op, op.getLatent(), *op.getRank(), *op.getRopeDim());
   return op.getIndexer() ? beside(b, {rows, indexKeys(b, op)}) : rows;
 }
 
 Value llm::latentRows(LoopBuilder &b, PartialAttentionOp op) {
-  return rowsOfLatents(b, op, op.getRank(), op.getRopeDim());
+  return rowsOfLatents(b, op, op.getLatent(), op.getRank(), op.getRopeDim());
+}
+
+Value llm::latentRows(LoopBuilder &b, WriteCacheOp op) {
+  return rowsOfLatents(b, op, op.getInput(), *op.getRank(), *op.getRopeDim());
 }
 
 Values llm::lowerMla(LoopBuilder &b, AttentionOp op, Value window) {

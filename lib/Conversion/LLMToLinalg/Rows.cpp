@@ -57,6 +57,76 @@ Values llm::lower(LoopBuilder &b, LastRowsOp op, const Lowering &) {
   })};
 }
 
+/// New rows [count, ...], each of them row `from(row)` of `input`, or `fill`
+/// where that is negative.
+static Value reorderRows(LoopBuilder &b, Value input, Value count, int64_t fill,
+                         function_ref<Value(LoopBuilder &, Value)> from) {
+  Type element = cast<RankedTensorType>(input.getType()).getElementType();
+  bool isReal = isa<FloatType>(element);
+  Sizes sizes = sizesOf(b, input);
+  sizes[0] = count;
+  return map(b, sizes, isReal ? b.getF32Type() : element, {},
+             [&](LoopBuilder &b, ValueRange) {
+               Value row = from(b, iteration(b, 0));
+               Values place = {row};
+               if (rankOf(input) == 2)
+                 place.push_back(iteration(b, 1));
+               Value isThere = arith::CmpIOp::create(
+                   b, arith::CmpIPredicate::sge, row, index(b, 0));
+               auto choice = scf::IfOp::create(
+                   b, isThere,
+                   [&](OpBuilder &nested, Location loc) {
+                     LoopBuilder b(loc, nested);
+                     Value x = at(b, input, place);
+                     scf::YieldOp::create(b, isReal ? x : toInteger(b, x));
+                   },
+                   [&](OpBuilder &nested, Location loc) {
+                     LoopBuilder b(loc, nested);
+                     scf::YieldOp::create(b, isReal
+                                                 ? real(b, double(fill))
+                                                 : integer(b, int32_t(fill)));
+                   });
+               return choice.getResult(0);
+             });
+}
+
+Values llm::lower(LoopBuilder &b, DealRowsOp op, const Lowering &) {
+  int64_t length = op.getSequence(), ranks = op.getRanks();
+  int64_t each = shardopt::ceilDiv(length, ranks);
+  Value rows = scalar(b, sizeOf(b, op.getInput(), 0)), block = op.getBlock();
+  Value count = multiply(b, block, index(b, ranks));
+  auto from = [&](LoopBuilder &b, Value row) -> Value {
+    Value rank = quotient(b, row, block), own = rest(b, row, block);
+    Value prompt = quotient(b, own, index(b, each));
+    Value position = add(
+        b, multiply(b, rest(b, own, index(b, each)), index(b, ranks)), rank);
+    Value place = add(b, multiply(b, prompt, index(b, length)), position);
+    Value isInPrompt = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                             position, index(b, length));
+    Value isInRows =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, rows);
+    Value isRow = arith::AndIOp::create(b, isInPrompt, isInRows);
+    return arith::SelectOp::create(b, isRow, place, index(b, -1));
+  };
+  return {reorderRows(b, op.getInput(), count, op.getFill(), from)};
+}
+
+Values llm::lower(LoopBuilder &b, CollectRowsOp op, const Lowering &) {
+  int64_t length = op.getSequence(), ranks = op.getRanks();
+  int64_t each = shardopt::ceilDiv(length, ranks);
+  Value all = scalar(b, sizeOf(b, op.getInput(), 0));
+  Value block = quotient(b, all, index(b, ranks));
+  auto from = [&](LoopBuilder &b, Value row) {
+    Value prompt = quotient(b, row, index(b, length));
+    Value position = rest(b, row, index(b, length));
+    Value rank = rest(b, position, index(b, ranks));
+    Value own = add(b, multiply(b, prompt, index(b, each)),
+                    quotient(b, position, index(b, ranks)));
+    return add(b, multiply(b, rank, block), own);
+  };
+  return {reorderRows(b, op.getInput(), op.getRows(), 0, from)};
+}
+
 /// The list that runs write out: one column, or -1 for zeros, an entry.
 static SmallVector<int32_t> writeOut(ArrayRef<int64_t> runs) {
   SmallVector<int32_t> entries;

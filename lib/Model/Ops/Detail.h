@@ -66,9 +66,20 @@ inline Placement placed(const Placement &incoming, Layout layout) {
   return {layout, incoming.rowBytes, incoming.over};
 }
 
+/// Whether dim none of attention cuts the positions of prompts over tp, whose
+/// ranks share the context. Each has the queries of its own, heads whole, and
+/// gathers the keys of all.
+inline bool cutsPositions(const Context &context) {
+  return context.isPrefill() && context.degrees.cp > 1 &&
+         context.degrees.cp == context.degrees.tp;
+}
+
 /// What dim none of attention makes of `incoming`: sequences stay cut where
-/// tokens are. A block of tokens of prompts must be whole prompts.
+/// tokens are. A block of tokens of prompts must be whole prompts, unless
+/// positions are cut.
 inline Layout sequenceLayout(Layout incoming, const Context &context) {
+  if (cutsPositions(context))
+    return Layout::T;
   return incoming == Layout::T && context.wholeSequences ? Layout::T
                                                          : Layout::R;
 }
@@ -81,9 +92,13 @@ inline Layout headsLayout(Dim dim, Layout incoming, const Context &context) {
 
 /// Why an op that caches cannot have `dim` with the degrees, or null.
 inline const char *whyNotCutByHeads(Dim dim, const Context &context) {
-  return context.degrees.cp > 1 && dim != Dim::Zero
-             ? "context parallelism needs sharded heads, sharding dim 0"
-             : nullptr;
+  if (context.degrees.cp == 1 || dim == Dim::Zero ||
+      (dim == Dim::None && cutsPositions(context)))
+    return nullptr;
+  return context.isPrefill()
+             ? "context parallelism needs sharded heads, sharding dim 0, or "
+               "sharded positions, sharding dim none with cp = tp"
+             : "context parallelism needs sharded heads, sharding dim 0";
 }
 
 /// The sum, weighted by log-sum-exps, of what the cp ranks that share a

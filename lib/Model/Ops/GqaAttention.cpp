@@ -167,6 +167,25 @@ static void addSharedPrefill(const GqaAttention &op, Kernel kernel,
   cost.kernels.push_back(kernel);
 }
 
+/// Prefill of the queries of own positions, heads whole. Positions are dealt to
+/// ranks in turn, so that each has as many pairs of tokens, and keys and values
+/// of all of them are gathered unless they are there.
+static void addPositions(const GqaAttention &op, Layout incoming,
+                         const Context &context, OpCost &cost) {
+  auto cp = double(context.degrees.cp);
+  double keys = 2 * double(op.kvHeads) * double(op.headDim);
+  Kernel kernel =
+      attend(op, context.sequences / cp, double(op.heads), 1, 1, context);
+  // All keys are read, and those of own positions written.
+  kernel.bytes += context.rows * keys * op.cacheBytes * (1 - 1 / cp);
+  addPasses(op, kernel, context.rows / cp, cost);
+  cost.kernels.push_back(kernel);
+  if (incoming != Layout::R)
+    cost.collectives.push_back({CollectiveKind::AllGather, Axis::Cp,
+                                context.rows * keys * op.activationBytes,
+                                "keys"});
+}
+
 OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
                           const Context &context) const {
   int64_t tp = context.degrees.tp;
@@ -218,6 +237,11 @@ OpCost GqaAttention::cost(Dim dim, Span<const Placement> incoming,
     break;
   }
   case Dim::None: {
+    if (cutsPositions(context)) {
+      addPositions(*this, incoming[0].layout, context, cost);
+      cost.cacheBytes = sequences * sequenceCache / double(context.degrees.cp);
+      break;
+    }
     Layout layout = sequenceLayout(incoming[0].layout, context);
     cost.kernels = {
         attend(*this, context.localRows(layout, b), nq, 1, 1, context)};

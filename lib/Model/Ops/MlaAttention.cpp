@@ -39,7 +39,9 @@ Rule MlaAttention::rule(Dim dim, Span<const Placement> incoming,
   }
   double rows = context.rows;
   Layout layout = headsLayout(dim, incoming[0].layout, context);
-  Layout latentLayout = dim == Dim::None ? layout : Layout::R;
+  // All positions' latents are gathered where queries are those of some.
+  Layout latentLayout =
+      dim == Dim::None && !cutsPositions(context) ? layout : Layout::R;
   rule.operands = {{placed(incoming[0], layout), rows},
                    {placed(incoming[1], latentLayout), rows}};
   if (indexTopk > 0)
@@ -178,17 +180,18 @@ static void addSparsePrefill(const MlaAttention &op, double sequences,
                   batchedGemm(op, tokens, localHeads, rk, dv), attention};
 }
 
-/// Expanded: keys and values of all tokens are made from the latent.
+/// Expanded: keys and values of all tokens, those of `expanded` sequences, are
+/// made from the latent.
 static void addPrefillKernels(const MlaAttention &op, double sequences,
-                              double localHeads, const Context &context,
-                              OpCost &cost) {
+                              double expanded, double localHeads,
+                              const Context &context, OpCost &cost) {
   double rk = double(op.latent);
   double dn = double(op.nope);
   double dr = double(op.rope);
   double dv = double(op.value);
   double prompt = double(context.workload.context);
   double length = double(context.attendedLength());
-  double tokens = sequences * prompt;
+  double tokens = sequences * prompt, keys = expanded * prompt;
 
   Kernel attention;
   attention.kind = KernelKind::Attention;
@@ -203,9 +206,11 @@ static void addPrefillKernels(const MlaAttention &op, double sequences,
   attention.rows *= 1 + context.cached;
   attention.flops =
       2 * attention.rows * causalPairs(context) * localHeads * (dn + dr + dv);
-  attention.bytes =
-      tokens * (2 * localHeads * (dn + dr + dv) + rk + dr) * op.activationBytes;
-  cost.kernels = {gemm(tokens, rk, localHeads * (dn + dv),
+  attention.bytes = tokens * (2 * localHeads * (dn + dr + dv) + rk + dr) *
+                        op.activationBytes +
+                    (keys - tokens) * (localHeads * (dn + dr + dv) + rk + dr) *
+                        op.activationBytes;
+  cost.kernels = {gemm(keys, rk, localHeads * (dn + dv),
                        localHeads * rk * (dn + dv) * bytesPerWeight(op.weights),
                        op.weights, op.activationBytes),
                   attention};
@@ -223,12 +228,14 @@ OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
                           const Context &context) const {
   double b = context.sequences;
   double heldSequences = double(context.groupBatch);
-  double sequences = b;
+  double sequences = b, expanded = b;
   double ownHeads = double(heads);
   if (dim == Dim::Zero) {
     ownHeads = double(localHeads(heads, context.degrees.tp));
+  } else if (cutsPositions(context)) {
+    sequences = b / double(context.degrees.cp);
   } else if (sequenceLayout(incoming[0].layout, context) == Layout::T) {
-    sequences = context.localRows(Layout::T, b);
+    sequences = expanded = context.localRows(Layout::T, b);
     heldSequences = double(context.microBatches) * sequences;
   }
 
@@ -238,7 +245,7 @@ OpCost MlaAttention::cost(Dim dim, Span<const Placement> incoming,
   if (context.isPrefill() && readOf(*this, seen) < seen)
     addSparsePrefill(*this, sequences, ownHeads, context, cost);
   else if (context.isPrefill())
-    addPrefillKernels(*this, sequences, ownHeads, context, cost);
+    addPrefillKernels(*this, sequences, expanded, ownHeads, context, cost);
   else if (context.degrees.cp > 1)
     addSharedDecode(*this, sequences, ownHeads, context, cost);
   else

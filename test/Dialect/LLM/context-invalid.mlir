@@ -366,3 +366,57 @@ func.func @partial_attention_cap(%x: tensor<?x96xbf16>, %p: tensor<?xi32>, %k: t
   %a, %s, %c0, %c1 = llm.partial_attention %x at(%p) cache(%k, %v) offset(%o) {stride = 2, heads = 8, kv_heads = 2, head_dim = 8, group = 4, scale = 0.35, soft_cap = 0.0} : tensor<?x96xbf16>, tensor<?x?x2x8xbf16> -> tensor<?x64xbf16>
   return
 }
+
+// -----
+
+func.func @write_cache_input(%x: tensor<?x24xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) {
+  // (C1)
+  // expected-error @+1 {{'input' must have 32 columns, 2 * kv_heads * head_dim, found 24}}
+  %k1, %v1 = llm.write_cache %x at(%p) cache(%k, %v) {sequence = 16, kv_heads = 2, head_dim = 8} : tensor<?x24xbf16>, tensor<?x?x2x8xbf16>
+  return
+}
+
+// -----
+
+func.func @write_cache_latents(%x: tensor<?x24xbf16>, %p: tensor<?xi32>, %c: tensor<?x?x24xbf16>) {
+  // (C2)
+  // expected-error @+1 {{with a 'rank' needs 'rope_dim', 'kv_norm' and 'kv_norm_epsilon'}}
+  %c1 = llm.write_cache %x at(%p) cache(%c) {sequence = 16, rank = 16} : tensor<?x24xbf16>, tensor<?x?x24xbf16>
+  return
+}
+
+// -----
+
+func.func @write_cache_sequence(%x: tensor<?x32xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) {
+  // (C4)
+  // expected-error @+1 {{'sequence' must be positive, found 0}}
+  %k1, %v1 = llm.write_cache %x at(%p) cache(%k, %v) {sequence = 0, kv_heads = 2, head_dim = 8} : tensor<?x32xbf16>, tensor<?x?x2x8xbf16>
+  return
+}
+
+// -----
+
+func.func @deal_rows_columns(%x: tensor<?x32xbf16>, %b: index) {
+  // (C1)
+  // expected-error @+1 {{'result' must be 'tensor<?x32xbf16>' but for the number of rows, found 'tensor<?x16xbf16>'}}
+  %d = "llm.deal_rows"(%x, %b) {sequence = 6, ranks = 4} : (tensor<?x32xbf16>, index) -> tensor<?x16xbf16>
+  return
+}
+
+// -----
+
+func.func @collect_rows_ranks(%x: tensor<?x32xbf16>, %r: index) {
+  // (C2)
+  // expected-error @+1 {{'ranks' must be positive, found 0}}
+  %d = llm.collect_rows %x rows(%r) {sequence = 6, ranks = 0} : tensor<?x32xbf16>
+  return
+}
+
+// -----
+
+func.func @exchange_plan_dealt(%i: tensor<?x2xi32>, %b: index) {
+  // (C2)
+  // expected-error @+1 {{'dealt' must be positive, found 0}}
+  %c, %o = llm.exchange_plan %i block(%b) {dealt = 0} : tensor<?x2xi32> -> tensor<4x2x2xi32>
+  return
+}

@@ -41,10 +41,16 @@ class AttentionCosts(Blocks):
         moved = b * cq * ((cp + 1) * width * ab + 4 * cp)
         return time + moved / self.machine.memory_bandwidth + OP_TIME
 
+    def cuts_positions(self, dim):
+        """Whether ranks have the queries of some positions, heads whole."""
+        return dim == 2 and self.prefill and self.cp > 1
+
     def attention_taken(self, dim, s):
         """The layout in which attention wants its queries."""
         if dim != 2:
             return "H"
+        if self.cuts_positions(dim):
+            return "T"
         if self.prefill and self.b % self.n != 0:
             return "R"  # a block of rows must not split a prompt
         return self.none(s)
@@ -100,6 +106,13 @@ class AttentionCosts(Blocks):
                     time += self.network.all_gather(b * cp * row, cp)
                 bytes_ = b * (c / cp) * 2 * group_kv * dh * kvb + b * 2 * group * dh * ab
                 time += self.roof(4 * b * (c / cp) * group * dh, bytes_) + self.merge(dh)
+        elif self.cuts_positions(dim("attention")):
+            cp, S = self.cp, context
+            if s != "R":
+                time += self.network.all_gather(r * 2 * nkv * dh * ab, cp)
+            moved = b * S * (1 + 1 / cp) * 2 * nkv * dh * model.kvb + b * S / cp * 2 * nq * dh * ab
+            time += self.roof(4 * b * (S * c - c**2 / 2) / cp * nq * dh, moved)
+            cache = self.bg * cache_per_sequence / cp
         elif dim("attention") == 0:
             f = local_kv / nkv
             time += at(b, local_heads, f, 1)
@@ -158,14 +171,15 @@ class AttentionCosts(Blocks):
             bytes_ = heads * K * N * wb + sequences * heads * (K + N) * ab
             return self.roof(2 * sequences * heads * K * N, bytes_, self.peak(weight_type))
 
-        def at(sequences, heads):
+        def at(sequences, heads, parts=1):
             if self.prefill:  # keys and values are expanded from the latents
                 S = context
                 x = sequences * S
                 N = heads * (dn + dv)
                 time = self.gemm(x, Rk, N, heads * Rk * (dn + dv) * wb, weight_type)
-                flops = sequences * S**2 * heads * (dn + dr + dv)
-                return time + self.roof(flops, x * (2 * heads * (dn + dr + dv) + Rc) * ab)
+                flops = sequences * S**2 / parts * heads * (dn + dr + dv)
+                own = (1 + 1 / parts) * heads * (dn + dr + dv)
+                return time + self.roof(flops, x * (own + Rc) * ab)
             flops = 2 * sequences * context * heads * (2 * Rk + dr)
             bytes_ = sequences * context * Rc * model.kvb + sequences * heads * (2 * Rk + dr) * ab
             time = bmm(sequences, heads, dn, Rk) + bmm(sequences, heads, Rk, dv)
@@ -173,9 +187,13 @@ class AttentionCosts(Blocks):
 
         taken = self.attention_taken(dim("attention"), s)
         time = self.conv(s, taken, r, queries * ab)
+        parts = 1
         if dim("attention") == 0:
             time += self.conv(c, "R", r, Rc * ab)
             heads, sequences = ceil_div(nq, n), b
+        elif self.cuts_positions(dim("attention")):  # latents of all positions
+            time += self.conv(c, "R", r, Rc * ab)
+            heads, sequences, parts = nq, b, self.cp
         else:
             time += self.conv(c, taken, r, Rc * ab)
             heads, sequences = nq, (ceil_div(b, n) if taken == "T" else b)
@@ -187,9 +205,10 @@ class AttentionCosts(Blocks):
             bytes_ = b * (context / cp) * Rc * model.kvb + b * group * (2 * Rk + dr) * ab
             time += self.roof(flops, bytes_)
         else:
-            time += at(sequences, heads)
+            time += at(sequences, heads, parts)
         weights = heads * Rk * (dn + dv) * wb
-        cache = context * Rc * model.kvb * self.cached_sequences(taken) / self.cp
+        held = self.bg if parts > 1 else self.cached_sequences(taken)
+        cache = context * Rc * model.kvb * held / self.cp
         add("attention", time, taken, weights, cache)
         return taken
 

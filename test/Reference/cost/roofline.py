@@ -28,7 +28,8 @@ class Evaluator(AttentionCosts, FeedForwardCosts):
         if "moe" not in model.kinds and (s.ep != s.replicas or self.gathers):
             return True
         for kind in model.kinds:
-            if s.cp > 1 and self.dims[model.prefix(kind) + "attention"] != 0:
+            dim = self.dims[model.prefix(kind) + "attention"]
+            if s.cp > 1 and dim != 0 and not (self.cuts_positions(dim) and s.cp == s.tp):
                 return True
         if s.pp > len(model.layers):
             return True

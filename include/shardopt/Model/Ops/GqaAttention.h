@@ -15,7 +15,8 @@ namespace shardopt::cost {
 /// Softmax attention of `heads` query heads over `kvHeads` key and value heads
 /// and their cache. Dim 0 cuts heads; dim 1 cuts the head size (scores are
 /// all-reduced; decode only, rotary pairs stay together); none leaves heads
-/// whole and cuts sequences where tokens are cut.
+/// whole and cuts sequences where tokens are cut, or in prefill with cp = tp
+/// the positions of prompts (keys and values are gathered).
 struct GqaAttention final : OpModel {
   int64_t heads = 0;
   int64_t kvHeads = 0;

@@ -17,7 +17,8 @@ namespace shardopt::cost {
 /// are absorbed into the query and the output; in prefill keys and values are
 /// expanded. Operands: queries [rows, heads * (nope + rope)] and the new latent
 /// [rows, latent + rope]. Dim 0 cuts heads and replicates the latent cache; dim
-/// 1 is illegal; none cuts sequences where tokens are cut.
+/// 1 is illegal; none cuts sequences where tokens are cut, or in prefill with
+/// cp = tp the positions of prompts.
 ///
 /// With an indexer (DeepSeek-V3.2) a row reads at most `indexTopk` positions;
 /// the indexer itself, whose queries are a third operand and whose keys stand

@@ -24,7 +24,8 @@ using cost::Layout;
 
 static constexpr StringRef layoutNames[] = {"R",   "T",   "H",  "P",
                                             "T.R", "T.H", "T.P"};
-static constexpr StringRef rowNames[] = {"tokens", "prompts", "experts"};
+static constexpr StringRef rowNames[] = {"tokens", "prompts", "experts",
+                                         "positions"};
 
 FailureOr<lowered::Value> lowered::Value::read(Attribute attribute,
                                                EmitError emitError) {

@@ -355,6 +355,23 @@ void typesOfWritePositions(OpTypes &types) {
   types.results = {types.operands[0]};
 }
 
+void typesOfWriteCache(OpTypes &types) {
+  types.operands[1] = types.indices({types.getRows(types.operands[0])});
+  if (types.has(3))
+    types.operands[3] = types.tensor({types.getInteger("head_dim")});
+  if (types.has(4))
+    types.operands[4] = types.tensor({types.getInteger("rank")});
+  types.results.append(types.getSize(2), types.operands[2]);
+}
+
+void typesOfDealtRows(OpTypes &types) {
+  types.operands[1] = types.index();
+  SmallVector<int64_t> shape = {dynamic};
+  if (auto rows = dyn_cast_or_null<RankedTensorType>(types.operands[0]))
+    llvm::append_range(shape, rows.getShape().drop_front(rows.getRank() > 0));
+  types.results = {types.tensor(shape)};
+}
+
 void typesOfLastRows(OpTypes &types) {
   types.operands[1] = types.operands[2] = types.index();
   types.results = {

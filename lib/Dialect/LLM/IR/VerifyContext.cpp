@@ -193,6 +193,64 @@ LogicalResult WritePositionsOp::verify() {
   return expectPositive(op, "stride", int64_t(getStride()));
 }
 
+LogicalResult WriteCacheOp::verify() {
+  Operation *op = getOperation();
+  // (C4)
+  int64_t kv = getKvHeads(), size = getHeadDim();
+  if (failed(expectAllPositive(
+          op,
+          {{"sequence", getSequence()}, {"kv_heads", kv}, {"head_dim", size}})))
+    return failure();
+  // (C3)
+  if (!llvm::equal(getCaches().getTypes(), getNewCaches().getTypes()))
+    return emitOpError() << "must return its caches with their types, "
+                         << getCaches().getTypes() << ", found "
+                         << getNewCaches().getTypes();
+  // (C1)
+  if (!getRank()) {
+    if (failed(expectSize(op, "input", "columns", times(times(2, kv), size),
+                          "2 * kv_heads * head_dim", columns(getInput()))))
+      return failure();
+    return expectCacheSizes(op, getCaches(), {kv, size}, 2);
+  }
+  // (C2)
+  if (!getRopeDim() || !getKvNorm() || !getKvNormEpsilon())
+    return emitOpError(
+        "with a 'rank' needs 'rope_dim', 'kv_norm' and 'kv_norm_epsilon'");
+  int64_t rank = *getRank(), features = plus(rank, *getRopeDim());
+  if (failed(expectAllPositive(
+          op, {{"rank", rank}, {"rope_dim", *getRopeDim()}})) ||
+      failed(expectPositive(op, "kv_norm_epsilon", *getKvNormEpsilon())) ||
+      failed(expectSize(op, "input", "columns", features, "rank + rope_dim",
+                        columns(getInput()))) ||
+      failed(expectSize(op, "kv_norm", "entries", rank, "rank",
+                        sizeOf(getKvNorm(), 0))))
+    return failure();
+  return expectCacheSizes(op, getCaches(), features, 1);
+}
+
+/// Rows that another order has.
+static LogicalResult verifyOrder(Operation *op, Value from, Value to,
+                                 int64_t sequence, int64_t ranks) {
+  // (C1)
+  auto wanted = cast<RankedTensorType>(from.getType());
+  auto found = cast<RankedTensorType>(to.getType());
+  if (wanted.getElementType() != found.getElementType() ||
+      wanted.getShape().drop_front() != found.getShape().drop_front())
+    return op->emitOpError() << "'result' must be " << wanted
+                             << " but for the number of rows, found " << found;
+  // (C2)
+  return expectAllPositive(op, {{"sequence", sequence}, {"ranks", ranks}});
+}
+
+LogicalResult DealRowsOp::verify() {
+  return verifyOrder(*this, getInput(), getResult(), getSequence(), getRanks());
+}
+
+LogicalResult CollectRowsOp::verify() {
+  return verifyOrder(*this, getInput(), getResult(), getSequence(), getRanks());
+}
+
 LogicalResult SelectBlocksOp::verify() {
   Operation *op = getOperation();
   // (C2)

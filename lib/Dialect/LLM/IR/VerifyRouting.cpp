@@ -159,9 +159,10 @@ LogicalResult CombineOp::verify() {
 LogicalResult ExchangePlanOp::verify() {
   // (C1)
   auto type = cast<ShapedType>(getCounts().getType());
-  if (llvm::all_of(type.getShape(), [](int64_t size) { return size > 0; }))
-    return success();
-  return emitOpError() << "'counts' must have positive sizes, found " << type;
+  if (!llvm::all_of(type.getShape(), [](int64_t size) { return size > 0; }))
+    return emitOpError() << "'counts' must have positive sizes, found " << type;
+  // (C2)
+  return getDealt() ? expectPositive(*this, "dealt", *getDealt()) : success();
 }
 
 LogicalResult LocalExpertsOp::verify() {

@@ -97,6 +97,13 @@ FailureOr<ResidualRows> RowCounter::countMade(Operation *op) {
     Value all = arith::AddIOp::create(builder, loc, rows->number, high);
     return ResidualRows{all, rows->areCut};
   }
+  if (auto deal = dyn_cast<DealRowsOp>(op)) {
+    Value ranks = arith::ConstantIndexOp::create(builder, loc, deal.getRanks());
+    Value all = arith::MulIOp::create(builder, loc, deal.getBlock(), ranks);
+    return ResidualRows{all, false};
+  }
+  if (auto collect = dyn_cast<CollectRowsOp>(op))
+    return ResidualRows{collect.getRows(), false};
   if (auto gather = dyn_cast<shard::AllGatherOp>(op))
     return gather.getGatherAxis().isZero() ? gathered(gather)
                                            : count(gather.getInput());

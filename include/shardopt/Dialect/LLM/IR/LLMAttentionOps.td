@@ -117,7 +117,8 @@ def LLM_AttentionOp : LLM_FusedOp<"attention", [AttrSizedOperandSegments],
     `all_heads` are all-reduced), 1 the features of every head
     (gqa in decode only, where `rope` turns whole heads of style half or none; needs H,
     the scores are all-reduced, gives H), none keeps
-    R (caches replicated) or T (caches cut by sequences).
+    R (caches replicated) or T (caches cut by sequences, or in prefill with cp = tp by
+    positions, whose keys are gathered).
 
     Constraints:
     - (C1) gqa: one input of `(heads + 2 * kv_heads) * head_dim` columns, with `heads * head_dim` more

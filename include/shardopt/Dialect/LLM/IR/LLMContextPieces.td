@@ -172,6 +172,101 @@ def LLM_WritePositionsOp : LLM_Piece<"write_positions"> {
   let typeRule = "typesOfWritePositions";
 }
 
+def LLM_WriteCacheOp : LLM_Piece<"write_cache", [AttrSizedOperandSegments]> {
+  let summary = "What rows add to the caches of attention";
+  let description = [{
+    The caches as `llm.attention` of the rows leaves them. Without a `rank` the input
+    holds keys, then values, of `kv_heads` heads: keys are normed where there is an
+    `epsilon`, and turned. With one it holds `rank` latent features, which are normed,
+    and `rope_dim` rotary ones, which are turned. A row with a negative position is
+    not written.
+
+    Constraints:
+    - (C1) without a `rank`: the input has `2 * kv_heads * head_dim` columns, and there are two caches
+      `[?, ?, kv_heads, head_dim]`
+    - (C2) with a `rank`: the input has `rank + rope_dim` columns, there is one cache
+      `[?, ?, rank + rope_dim]`, and `kv_norm` has `rank` entries and a positive `kv_norm_epsilon`
+    - (C3) the caches come back with their types
+    - (C4) all sizes are positive
+
+    ```mlir
+    func.func @f(%x: tensor<?x32xbf16>, %p: tensor<?xi32>, %k: tensor<?x?x2x8xbf16>, %v: tensor<?x?x2x8xbf16>) -> tensor<?x?x2x8xbf16> {
+      %k1, %v1 = llm.write_cache %x at(%p) cache(%k, %v) {sequence = 16, kv_heads = 2, head_dim = 8} : tensor<?x32xbf16>, tensor<?x?x2x8xbf16>
+      return %k1 : tensor<?x?x2x8xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins LLM_Activation2D:$input, LLM_Indices1D:$positions,
+                       Variadic<LLM_Cache>:$caches, Optional<LLM_Vector>:$k_norm,
+                       Optional<LLM_Vector>:$kv_norm, I64Attr:$sequence,
+                       DefaultValuedAttr<I64Attr, "1">:$kv_heads,
+                       DefaultValuedAttr<I64Attr, "1">:$head_dim,
+                       OptionalAttr<I64Attr>:$rank, OptionalAttr<I64Attr>:$rope_dim,
+                       OptionalAttr<LLM_RopeAttr>:$rope,
+                       OptionalAttr<LLM_HeadNormAttr>:$qk_norm,
+                       OptionalAttr<F64Attr>:$epsilon,
+                       OptionalAttr<F64Attr>:$kv_norm_epsilon);
+  let results = (outs Variadic<LLM_Cache>:$new_caches);
+  let operandSyntax = ["", "at", "cache*", "k_norm?", "kv_norm?"];
+  let writtenOperands = [0, 2];
+  let writtenResults = "0";
+  let typeRule = "typesOfWriteCache";
+  let moreResults = ["new_cache"];
+}
+
+def LLM_Rows : LLM_StaticFrom<1, TensorRankOf<[AnyFloat, I32], [1, 2]>,
+    "1D or 2D tensor of floating-point values or 32-bit integers, static but for rows">;
+
+def LLM_DealRowsOp : LLM_Piece<"deal_rows"> {
+  let summary = "Rows of prompts, dealt to devices by position";
+  let description = [{
+    `ranks` blocks of `block` rows: row `p * ceil(sequence / ranks) + i` of block r is row
+    `i * ranks + r` of prompt p, whose rows are `sequence`. What has no such row is `fill`.
+    So the devices have alike many of the early positions of a prompt, which attend to few
+    others, and of the late ones.
+
+    Constraints:
+    - (C1) input and result agree but for the number of rows
+    - (C2) `sequence` and `ranks` are positive
+
+    ```mlir
+    func.func @f(%x: tensor<?x32xbf16>, %b: index) -> tensor<?x32xbf16> {
+      %d = llm.deal_rows %x block(%b) {sequence = 6, ranks = 4} : tensor<?x32xbf16>
+      return %d : tensor<?x32xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins LLM_Rows:$input, Index:$block, I64Attr:$sequence, I64Attr:$ranks,
+                       DefaultValuedAttr<I64Attr, "0">:$fill);
+  let results = (outs LLM_Rows:$result);
+  let operandSyntax = ["", "block"];
+  let writtenResults = "0";
+  let typeRule = "typesOfDealtRows";
+}
+
+def LLM_CollectRowsOp : LLM_Piece<"collect_rows"> {
+  let summary = "Rows that llm.deal_rows has dealt, in their order";
+  let description = [{
+    The first `rows` rows of prompts whose rows stand as `llm.deal_rows` has them.
+
+    Constraints:
+    - (C1) input and result agree but for the number of rows
+    - (C2) `sequence` and `ranks` are positive
+
+    ```mlir
+    func.func @f(%x: tensor<?x32xbf16>, %r: index) -> tensor<?x32xbf16> {
+      %c = llm.collect_rows %x rows(%r) {sequence = 6, ranks = 4} : tensor<?x32xbf16>
+      return %c : tensor<?x32xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins LLM_Rows:$input, Index:$rows, I64Attr:$sequence, I64Attr:$ranks);
+  let results = (outs LLM_Rows:$result);
+  let operandSyntax = ["", "rows"];
+  let writtenResults = "0";
+  let typeRule = "typesOfDealtRows";
+}
+
 def LLM_SelectBlocksOp : LLM_Piece<"select_blocks", [LLM_RowByRow]> {
   let summary = "Choice of blocks of columns, by numbers";
   let description = [{

@@ -296,12 +296,14 @@ def LLM_ExchangePlanOp : LLM_Piece<"exchange_plan"> {
   let description = [{
     From the choices of every row (`-1` where a row is padding and is not sent), the
     order of the copies on the wire: by destination (`expert / experts`), then by home
-    (`row / block` modulo `homes`), then by expert, then by row and choice. `counts`
+    (`row / block` modulo `homes`, or with `dealt` the row's position in its prompt of so
+    many rows, modulo `homes`), then by expert, then by row and choice. `counts`
     `[destinations, homes, experts]` says how many copies of each there are, and `origins`
     has, for each copy, row * top_k + choice.
 
     Constraints:
     - (C1) `counts` has positive sizes
+    - (C2) `dealt` is positive where present
 
     ```mlir
     func.func @f(%i: tensor<?x2xi32>, %b: index) -> tensor<?xi32> {
@@ -310,7 +312,8 @@ def LLM_ExchangePlanOp : LLM_Piece<"exchange_plan"> {
     }
     ```
   }];
-  let arguments = (ins LLM_Indices2D:$indices, Index:$block);
+  let arguments = (ins LLM_Indices2D:$indices, Index:$block,
+                       OptionalAttr<I64Attr>:$dealt);
   let results = (outs LLM_Counts:$counts, LLM_Indices1D:$origins);
   let operandSyntax = ["", "block"];
   let typeRule = "typesOfExchangePlan";

@@ -157,7 +157,8 @@ struct Value {
 
   std::string op; ///< the named op whose result it is
   cost::Layout layout = cost::Layout::R;
-  std::string rows;        ///< "tokens", "prompts", "experts"; empty: not said
+  std::string rows;        ///< "tokens", "prompts", "experts", or "positions"
+                           ///< where blocks have these in turn; empty: not said
   std::string order;       ///< of the features, layout H or T.H; else empty
   mlir::ArrayAttr columns; ///< see writeRuns; layout H or T.H, else null
 

@@ -231,13 +231,32 @@ Value Emitter::sliceRows(Value value, int64_t outer) const {
 Value Emitter::padRows(Value value, const RowSpace &space, int fill) const {
   if (!space.blocks.rows || ranks() == 1)
     return value;
-  return llm::padRows(builder, loc, value, space.blocks.padding, fill);
+  return toBlocks(value, space, fill);
 }
 
 Value Emitter::trimRows(Value value, const RowSpace &space) const {
   if (!space.blocks.rows || ranks() == 1)
     return value;
-  return llm::trimRows(builder, loc, value, space.blocks.rows);
+  return fromBlocks(value, space);
+}
+
+Value Emitter::toBlocks(Value value, const RowSpace &space, int fill) const {
+  if (space.dealt == 0)
+    return llm::padRows(builder, loc, value, space.blocks.padding, fill);
+  return create<DealRowsOp>(withSize(value, 0, ShapedType::kDynamic), value,
+                            space.blocks.block,
+                            builder.getI64IntegerAttr(space.dealt),
+                            builder.getI64IntegerAttr(getSize(space.over)),
+                            builder.getI64IntegerAttr(fill));
+}
+
+Value Emitter::fromBlocks(Value value, const RowSpace &space) const {
+  if (space.dealt == 0)
+    return llm::trimRows(builder, loc, value, space.blocks.rows);
+  return create<CollectRowsOp>(withSize(value, 0, ShapedType::kDynamic), value,
+                               space.blocks.rows,
+                               builder.getI64IntegerAttr(space.dealt),
+                               builder.getI64IntegerAttr(getSize(space.over)));
 }
 
 Value Emitter::sliceColumns(Value value, int64_t begin, int64_t size) const {

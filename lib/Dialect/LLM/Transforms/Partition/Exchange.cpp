@@ -79,8 +79,7 @@ Value Exchanges::getGathered(const Emitter &emit, Operation *user, Value global,
   Emitter overDp = emit.along(Axis::Dp);
   if (!gathered) {
     const RowSpace &tokens = *rows.getTokens();
-    gathered = padRows(emit.getBuilder(), emit.getLoc(), complete,
-                       tokens.blocks.padding, fill);
+    gathered = emit.toBlocks(complete, tokens, fill);
     auto type = cast<RankedTensorType>(complete.getType());
     double bytes =
         tokens.cost * double(overDp.ranks() * type.getDimSize(1)) * 4;
@@ -115,8 +114,13 @@ LogicalResult Exchanges::plan(const Emitter &emit, DispatchOp dispatch,
   Value block = rows.getTokens()->blocks.block;
   if (!block)
     block = emit.getIndex(1);
-  auto plan =
-      emit.create<ExchangePlanOp>(TypeRange{counts, origins}, indices, block);
+  // Rows that are whole over tp stand in the order of prompts.
+  IntegerAttr dealt;
+  if (int64_t length = rows.getTokens()->dealt;
+      length > 0 && rowsOfExchange(emit, inside) == Layout::R)
+    dealt = emit.getBuilder().getI64IntegerAttr(length);
+  auto plan = emit.create<ExchangePlanOp>(TypeRange{counts, origins}, indices,
+                                          block, dealt);
   Exchange &exchange = routed.get(kind);
   exchange.origins = plan.getOrigins();
   exchange.send = plan.getCounts();
@@ -148,7 +152,7 @@ LogicalResult Exchanges::planGathered(const Emitter &emit, DispatchOp dispatch,
   auto plan = emit.create<ExchangePlanOp>(
       TypeRange{RankedTensorType::get({1, homes, local}, i32),
                 RankedTensorType::get({ShapedType::kDynamic}, i32)},
-      indices, rows.getTokens()->blocks.block);
+      indices, rows.getTokens()->blocks.block, /*dealt=*/IntegerAttr());
   Exchange &exchange = routed.get(kind);
   exchange.origins = plan.getOrigins();
   exchange.send = exchange.recv = plan.getCounts();

@@ -130,7 +130,9 @@ void OpPartition::markValue(const LocalCopy &copy, Value global,
   lowered::Value value;
   value.op = op.getShardingName().str();
   value.layout = copy.layout;
-  value.rows = space->name.str();
+  bool isDealt = space->dealt > 0 &&
+                 (copy.layout == Layout::T || cost::isTwoAxis(copy.layout));
+  value.rows = isDealt ? "positions" : space->name.str();
   if (copy.packing) {
     value.order = copy.packing->getOrder();
     value.columns = state.slices.describeRuns(copy.packing, getBuilder());

@@ -121,8 +121,10 @@ LogicalResult WholeAttention::takeInputs() {
   queries = p.get(op.getInput(), layout, input);
   if (cutsHeads && op.normsHeadsApart())
     queries = normOwnHeads(p, op, queries);
+  // Where the latents of all positions are gathered, those of own rows.
   if (op.getLatent())
-    latent = p.get(op.getLatent(), p.getRequired(1));
+    latent = p.get(op.getLatent(),
+                   layout == Layout::T ? Layout::T : p.getRequired(1));
   if (op.getIndexQueries())
     indexQueries = p.get(op.getIndexQueries(), p.getRequired(2));
   return success(queries != nullptr);

@@ -9,7 +9,8 @@
 // holds every cp-th position of the kv heads that all of them read. In decode
 // each attends to its positions with the queries of all, and their results are
 // merged by heads. In prefill each attends by its own heads, as without cp, and
-// the cache is cut afterwards.
+// the cache is cut afterwards; or to the gathered keys of all positions, with
+// the queries of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +52,7 @@ private:
   LogicalResult sliceCaches();
   FailureOr<Value> decode();
   FailureOr<Value> prefill();
+  FailureOr<Value> prefillPositions();
 
   Value gatherQueries();
   FailureOr<Value> latentQueries(Value kvUp);
@@ -62,6 +64,8 @@ private:
   FailureOr<Value> sliceKvUp();
 
   Value emptyCache(Value like, int64_t kvHeads);
+  FailureOr<WriteCacheOp> writeAllKeys(Value rows);
+  void keepOwn(ValueRange written);
   Value ownPositions(Value cache);
   Value exchangePositions(Value cache, const Charges &charges);
 
@@ -378,11 +382,71 @@ FailureOr<Value> ContextAttention::prefill() {
   return Value(local->getResult());
 }
 
+/// Temporary caches of what `rows`, those of all positions, add.
+FailureOr<WriteCacheOp> ContextAttention::writeAllKeys(Value rows) {
+  SmallVector<Value> whole;
+  SmallVector<Type> types;
+  for (Value cache : caches) {
+    whole.push_back(emptyCache(cache, isLatent ? 0 : *op.getKvHeads()));
+    types.push_back(whole.back().getType());
+  }
+  Value kNorm = p.sliceVector(op.getKNorm(), nullptr);
+  Value kvNorm = p.sliceVector(op.getKvNorm(), nullptr);
+  if ((op.getKNorm() && !kNorm) || (op.getKvNorm() && !kvNorm))
+    return failure();
+  IntegerAttr one = i64(1);
+  return p.create<WriteCacheOp>(
+      types, rows, positions, whole, kNorm, kvNorm, i64(op.getSequence()),
+      isLatent ? one : op.getKvHeadsAttr(),
+      isLatent ? one : op.getHeadDimAttr(), op.getRankAttr(),
+      op.getRopeDimAttr(), op.getRopeAttr(), op.getQkNormAttr(),
+      op.getEpsilonAttr(), op.getKvNormEpsilonAttr());
+}
+
+/// The positions of the device, of caches that hold all of them.
+void ContextAttention::keepOwn(ValueRange written) {
+  for (auto [cache, all] : llvm::zip_equal(caches, written))
+    newCaches.push_back(p.create<WritePositionsOp>(
+        cache.getType(), cache, ownPositions(all), positions, getFirst(),
+        i64(op.getSequence()), i64(cp)));
+}
+
+/// Rows are dealt by position, so that a device's block has as many of each
+/// prompt.
+FailureOr<Value> ContextAttention::prefillPositions() {
+  const RowSpace &tokens = *p.getTokens();
+  Value rows;
+  if (isLatent) {
+    rows = p.get(op.getLatent(), Layout::R);
+  } else {
+    bool isWhole =
+        p.getPlaced(op.getInput()).copies.front().layout == Layout::R;
+    Value all = p.get(op.getInput(), isWhole ? Layout::R : Layout::T);
+    int64_t queries = heads * int64_t(*op.getHeadDim());
+    rows = p.sliceColumns(all, queries, columns(all) - queries);
+    if (!isWhole)
+      rows = p.trimRows(overCp.allGather(rows, 0, p.own("keys")), tokens);
+  }
+  FailureOr<WriteCacheOp> written = writeAllKeys(rows);
+  if (failed(written))
+    return failure();
+  keepOwn(written->getNewCaches());
+  FailureOr<AttentionOp> local =
+      attendByHeads(p, op, written->getNewCaches(),
+                    positionsIn(p, op.getPositions(), Layout::T));
+  if (failed(local))
+    return failure();
+  local->setSequence(tokens.dealtRows(tp));
+  return Value(local->getResult());
+}
+
 LogicalResult ContextAttention::write() {
   positions = p.getPlain(op.getPositions());
   if (!positions || failed(sliceCaches()))
     return failure();
-  FailureOr<Value> result = p.getContext().isPrefill() ? prefill() : decode();
+  FailureOr<Value> result = !p.getContext().isPrefill() ? decode()
+                            : p.getDim() == Dim::None   ? prefillPositions()
+                                                        : prefill();
   if (failed(result))
     return failure();
   p.defineResult(

@@ -23,11 +23,10 @@ using cost::Layout;
 
 /// Rows of all of tp, as many as whole blocks of all replicas have.
 static Value padToBlocks(OpPartition &p, Value rows) {
-  return padRows(p.getBuilder(), p.getLoc(), rows,
-                 p.getTokens()->blocks.padding);
+  return p.toBlocks(rows, *p.getTokens());
 }
 static Value trimToRows(OpPartition &p, Value rows) {
-  return trimRows(p.getBuilder(), p.getLoc(), rows, p.getTokens()->blocks.rows);
+  return p.fromBlocks(rows, *p.getTokens());
 }
 
 //===----------------------------------------------------------------------===//

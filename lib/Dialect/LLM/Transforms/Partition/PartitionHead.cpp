@@ -9,6 +9,8 @@
 
 #include "shardopt/Dialect/LLM/IR/Sizes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::llm;
@@ -21,11 +23,21 @@ static LocalCopy lastRows(OpPartition &p, LmHeadOp op) {
   if (op.getSequence() == 1)
     return copy;
   bool blocks = copy.layout == Layout::T && p.ranks() > 1;
-  Value offset =
-      blocks ? p.getOffset(p.getTokens()->blocks.block) : p.getIndex(0);
+  const RowSpace *tokens = p.getTokens();
+  Value offset = blocks ? p.getOffset(tokens->blocks.block) : p.getIndex(0);
+  IntegerAttr length = op.getSequenceAttr();
+  if (blocks && tokens->dealt > 0) {
+    // All last positions are on one device, and behind the blocks of others.
+    int64_t owner = (tokens->dealt - 1) % p.ranks();
+    Value isOwner = p.create<arith::CmpIOp>(arith::CmpIPredicate::eq,
+                                            p.getOffset(1), p.getIndex(owner));
+    offset =
+        p.create<arith::SelectOp>(isOwner, p.getIndex(0), tokens->blocks.block);
+    length = p.getBuilder().getI64IntegerAttr(tokens->dealtRows(p.ranks()));
+  }
   const RowSpace *prompts = p.getPrompts(op.getSequence());
   copy.value = p.create<LastRowsOp>(copy.value.getType(), copy.value, offset,
-                                    prompts->blocks.rows, op.getSequenceAttr());
+                                    prompts->blocks.rows, length);
   if (blocks)
     copy.layout = Layout::P;
   return copy;

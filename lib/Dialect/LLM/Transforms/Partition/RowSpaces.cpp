@@ -72,6 +72,21 @@ static bool needsWholePrompts(Operation *func, const cost::Context &context) {
   return found;
 }
 
+/// Rows of a prompt where an op cuts its positions, whatever comes; else 0.
+static int64_t dealtLength(Operation *func, const cost::Context &context) {
+  if (!context.isPrefill() || context.degrees.cp == 1)
+    return 0;
+  int64_t length = 0;
+  func->walk([&](ShardableOpInterface op) {
+    if (length > 0 || !op.mixesRows() || !op.getShardingDim())
+      return;
+    cost::Rule rule = ruleFrom(op, Layout::R, context);
+    if (rule.isLegal() && rule.operands[0].required.layout == Layout::T)
+      length = *op.getPromptRows();
+  });
+  return length;
+}
+
 /// The argument whose rows are the program's.
 static BlockArgument findRows(Block &body) {
   for (BlockArgument argument : body.getArguments()) {
@@ -121,8 +136,13 @@ void RowSpaces::create(const Emitter &emit, Operation *func, Block &body,
   if (tp == 1 && !gathers)
     return;
   prompts.blocks = cutRows(builder, loc, prompts.blocks.rows, tp);
-  Value block; // of tokens: blocks of prompts, or of any rows
-  if (needsWholePrompts(func, context))
+  Value block; // of tokens: blocks of prompts, of positions, or of any rows
+  tokens.dealt = dealtLength(func, context);
+  if (tokens.dealt > 0)
+    block = arith::MulIOp::create(
+        builder, loc, arith::DivUIOp::create(builder, loc, rows, index(length)),
+        index(tokens.dealtRows(tp)));
+  else if (needsWholePrompts(func, context))
     block = arith::MulIOp::create(builder, loc, prompts.blocks.block,
                                   index(length));
   if (gathers)

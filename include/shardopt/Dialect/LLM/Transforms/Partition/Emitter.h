@@ -107,11 +107,17 @@ public:
   /// This device's block of rows that stand [outer][rows].
   mlir::Value sliceRows(mlir::Value value, int64_t outer) const;
 
-  /// Rows padded to whole blocks with `fill`; a tensor of any rank.
+  /// Rows padded to whole blocks with `fill`, in the order of the blocks; a
+  /// tensor of any rank. Over one device there is one block of them.
   mlir::Value padRows(mlir::Value value, const RowSpace &space,
                       int fill = 0) const;
   /// The true rows of a value gathered from blocks.
   mlir::Value trimRows(mlir::Value value, const RowSpace &space) const;
+  /// The same where the blocks of one device are padded too: those of all
+  /// replicas are alike.
+  mlir::Value toBlocks(mlir::Value value, const RowSpace &space,
+                       int fill = 0) const;
+  mlir::Value fromBlocks(mlir::Value value, const RowSpace &space) const;
   /// A static choice of columns, or `value` itself where it keeps all of them.
   mlir::Value selectColumns(mlir::Value value,
                             const std::vector<Run> &runs) const;

@@ -29,6 +29,14 @@ struct RowSpace {
   Axis over = Axis::Tp; ///< the devices that layouts are over
   /// Rows stand [outer][rows]; the second are sharded.
   int64_t outer = 1;
+  /// Rows of a prompt where positions are dealt to the blocks in turn; 0 where
+  /// blocks are of rows that follow each other.
+  int64_t dealt = 0;
+
+  /// How often each device's block has a position of a prompt, over `ranks`.
+  int64_t dealtRows(int64_t ranks) const {
+    return shardopt::ceilDiv(dealt, ranks);
+  }
 };
 
 /// Fails at `op`, which reads rows of `found`, unless these are `wanted`.
