@@ -15,7 +15,7 @@ import time
 from dims.cells import find_config
 from dims.measure import Tools, in_all
 
-from . import measure, page
+from . import measure, page, prompts
 from .cells import all_cells
 
 
@@ -32,6 +32,11 @@ def record(args):
     with tempfile.TemporaryDirectory(prefix="shardopt-degrees-") as scratch:
         tools = Tools(args.build, scratch)
         rows, _ = in_all(measure.search(tools), cells, tools, args.jobs, note)
+        if not args.only:
+            found, _ = in_all(
+                prompts.search(tools), prompts.all_cells(), tools, args.jobs, note
+            )
+            prompts.write(found)
     print(f" in {time.perf_counter() - start:.0f} s", file=sys.stderr)
     for row in rows:
         print(f"{page.gain_text(row.gain()):>8}  {row.cell}: {row.degrees or 'no plan'}")

@@ -8,7 +8,7 @@ from dims.cells import MODELS, ROOT
 from marked import with_part
 from search.markdown import NONE, table
 
-from . import two_dims
+from . import prompts, two_dims
 from .cells import CONTEXTS, KNOWN_MODELS, MACHINES
 from .measure import ENGINES, read
 
@@ -130,6 +130,13 @@ The best plan with `cp` above 1 over the optimum, from the worst to the best of 
 
 {positions}
 
+## Context parallelism in prefill
+
+The lowest time to the first token of one prompt on H100, where attention may share the positions of the prompt (`cp` = `tp`), over
+the lowest with `cp` 1:
+
+{prompts}
+
 ## Weights sharded on two dims
 
 No plan shards a matrix over n1 · n2 devices, its input over n1 and its output over n2. An FFN would then gather h / n1 columns over
@@ -146,6 +153,7 @@ def text(rows):
         worth="\n\n".join(worth(rows)),
         known=known(rows),
         positions=positions(rows),
+        prompts=prompts.lines(prompts.read()),
         both_dims=both_dims(),
     )
     return made.strip("\n")
