@@ -231,7 +231,7 @@ class ExecutedTest(unittest.TestCase):
     @NEEDS_TORCH
     def test_torch(self):
         """The results are those of PyTorch."""
-        self.check(PYTHON, "torch_graphs.py", 8)
+        self.check(PYTHON, "torch_graphs.py", 9)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,19 @@ class UNet(nn.Module):
         return self.out(torch.cat([high, self.up(low) + nearest], 1))
 
 
+class Cached(nn.Module):
+    """Attention to keys that are written over a part of a cache."""
+
+    def __init__(self):
+        super().__init__()
+        self.key, self.query = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x, cache):
+        cache = cache.clone()
+        cache[:, 4 : 4 + x.shape[1]] = self.key(x)
+        return torch.softmax(self.query(x) @ cache.transpose(1, 2), -1) @ cache
+
+
 def texts(names=("input_ids",), batch=2, length=LENGTH, result="logits"):
     def wrap(model):
         values = [torch.randint(0, model.config.vocab_size, (batch, length)) for _ in names]
@@ -81,7 +94,10 @@ def models():
 def exported():
     """Name, program and inputs of each."""
     transformers.logging.set_verbosity_error()
-    made = {"unet": lambda: (UNet(8, 16), [torch.randn(2, 8, 16, 16)])}
+    made = {
+        "unet": lambda: (UNet(8, 16), [torch.randn(2, 8, 16, 16)]),
+        "cached": lambda: (Cached(), [torch.randn(2, 4, WIDTH), torch.randn(2, LENGTH, WIDTH)]),
+    }
     for name, (kind, options, wrap) in models().items():
         def build(kind=kind, options=options, wrap=wrap):
             cls = getattr(transformers, kind)

@@ -207,9 +207,15 @@ def _gelu(b: Builder, made: Made, x: Value, approximate: str = "none") -> Value:
     return b.elementwise("multiply", times(x, 0.5), b.elementwise("add", grown, b.full(1, x.shape, x.kind)))
 
 
-@rule("clone", "alias", "detach", "contiguous", "lift_fresh_copy", "dropout", "copy", "to", "_to_copy", "type_as")
+@rule("clone", "alias", "detach", "contiguous", "lift_fresh_copy", "dropout", "to", "_to_copy", "type_as")
 def _same(b: Builder, made: Made, x: Value, *_: Any, **__: Any) -> Value:
     return b.broadcast(b.convert(x, made[0].kind), made[0].shape)
+
+
+@rule("copy")
+def _copy(b: Builder, made: Made, x: Value, source: Value, *_: Any) -> Value:
+    """What is written over `x`."""
+    return _same(b, made, source)
 
 
 # --- shapes -----------------------------------------------------------------------------
@@ -679,7 +685,8 @@ def _gather(b: Builder, made: Made, x: Value, dim: int, indices: Value, *_: Any)
 
 
 @rule("slice_scatter", "select_scatter")
-def _slice_scatter(b: Builder, made: Made, x: Value, part: Value, dim: int = 0, start: "int | None" = None, *_: Any) -> Value:
+def _slice_scatter(b: Builder, made: Made, x: Value, part: Value, dim: int = 0, start: "int | None" = None, end: Any = None, step: int = 1) -> Value:
+    _want(step == 1, f"the step is {step}", "1")
     dim %= len(x.shape)
     begin = (start or 0) % x.shape[dim]
     shape = list(x.shape)
