@@ -41,7 +41,7 @@ stop() { # ends the servers, those of other machines too
 ENVIRONMENT = "environment.sh"
 _IN_FOLDER = [
     'cd "$(dirname "$0")" || exit 1',
-    f"[ ! -e {ENVIRONMENT} ] || . ./{ENVIRONMENT}",
+    f"if [ -e {ENVIRONMENT} ]; then . ./{ENVIRONMENT}; fi",
     "set -eu",
 ]
 

@@ -87,8 +87,9 @@ TEST_F(EditSearcherTest, ReadsWhatAnotherOneSaved) {
 }
 
 TEST_F(EditSearcherTest, SaysWhatIsWrongWithPretraining) {
-  EXPECT_EQ(messageFor("rofline"), "unknown agent-pretrain 'rofline', known: "
-                                   "roofline, none, file:<path>");
+  EXPECT_EQ(messageFor("rofline"),
+            "unknown agent-pretrain 'rofline', known: "
+            "roofline, none, file:<path>; did you mean 'roofline'?");
   EXPECT_NE(messageFor("file:" + folder.path("missing")).find("missing"),
             std::string::npos);
   context.freeModel = nullptr;

@@ -158,7 +158,8 @@ TEST(Protocol, WrongRequestsAreRefusedUnderTheirId) {
   EXPECT_EQ(refusal(degrees + R"("dims": {"embed": 0}})"),
             "line: /strategy/dims/head: missing, expected 0, 1 or 2 (none)");
   EXPECT_EQ(refusal(degrees + R"("dims": {"embed": 0, "heat": 0}})"),
-            "line: /strategy/dims/heat: unknown op; known: head, embed");
+            "line: /strategy/dims/heat: unknown op; known: head, embed; did "
+            "you mean 'head'?");
 }
 
 TEST(Protocol, LinesWithoutAnIdAreRefusedWithoutOne) {

@@ -109,7 +109,7 @@ TEST(ProblemReader, SaysWhatIsWrongAndWhere) {
             "3 elements");
   EXPECT_EQ(errorOf(makeText("usage_limit", "usage_limits")),
             "x.json: /problem/usage_limits: unknown key, known: usage_limit, "
-            "edges, name, nodes");
+            "edges, name, nodes; did you mean 'usage_limit'?");
   EXPECT_EQ(errorOf("{}"), "x.json: expected an object with the key "
                            "'problem', found none");
 }
