@@ -42,7 +42,7 @@ def annotate(text, dims, strategy=None):
         text = re.sub(f'( = llm[.a-z_ ]*"{re.escape(name)}")', rf"\1 dim<{value}>", text)
     if strategy is None:
         return text
-    fields = ("tp", "ep", "pp", "batch")
+    fields = ("tp", "ep", "pp", "cp", "batch")
     degrees = ", ".join(f"{field} = {getattr(strategy, field)}" for field in fields)
     return text.replace("attributes {", f"attributes {{llm.strategy = #llm.strategy<{degrees}>, ", 1)
 
