@@ -87,10 +87,20 @@ def find_engine(text: str) -> tuple[dict[str, Any], str]:
     return table()[name], version
 
 
+def _member(text: object, name: str) -> int:
+    """A whole number in the JSON of a flag; 0 where there is none."""
+    try:
+        options = json.loads(str(text or "{}"))
+    except ValueError:
+        return 0
+    value = options.get(name) if isinstance(options, dict) else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
 def value_of(expression: str, names: Mapping[str, Any]) -> Any:
     """What an expression of the table is, over `names`."""
     functions: Names = {"ceil": math.ceil, "max": max, "min": min, "len": len}
-    functions.update(set=set, map=map, str=str, sorted=sorted)
+    functions.update(set=set, map=map, str=str, sorted=sorted, member=_member)
     return eval(expression, {"__builtins__": {}, **functions, **names})
 
 
@@ -255,6 +265,11 @@ def eplb_fields(strategy: Strategy, model: Model) -> Names:
         return {"eplb": False, "redundant_experts": 0}
     slots = -(-experts // ep) + int(strategy.eplb)
     return {"eplb": True, "redundant_experts": slots * ep - experts}
+
+
+def eplb_of(redundant: int, experts: int, ep: int) -> str:
+    """The degree of so many replicas over all ranks: `eplb_fields` the other way."""
+    return str(max(0, (experts + redundant) // ep - -(-experts // ep)))
 
 
 def has_low_latency(ep: int, ranks: int, gathers: bool, phase: str, batch: int) -> bool:

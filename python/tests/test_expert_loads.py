@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import shardopt as so
+from shardopt.deployments import write
 from shardopt.deployments.planned import deployment_of
 
 
@@ -115,6 +116,33 @@ class ExpertLoadTest(unittest.TestCase):
         self.assertEqual(words[words.index("--ep-num-redundant-experts") + 1], "8")
         options = exported("trtllm", wide).options
         self.assertEqual(options["moe_config"]["load_balancer"]["num_slots"], 264)
+
+    def test_flags_mean_what_was_planned(self):
+        wide = {"serve.tp": 1, "serve.dp": 8, "serve.ep": 8, "exchange": "all_to_all"}
+        for engine in ("vllm", "sglang", "trtllm"):
+            plans = {
+                eplb: so.plan(deepseek(
+                    expert_load="zipf:0.8", engine=engine, devices=8, pins={**wide, "eplb": eplb}
+                )) for eplb in ("off", 0, 1)
+            }
+            for eplb, plan in plans.items():
+                made = deployment_of(plan, engine)
+                with self.subTest(engine, eplb=eplb), tempfile.TemporaryDirectory() as place:
+                    write(made, "shell", Path(place, "out"))
+                    found = so.check(plan.problem, Path(place, "out"), explain=False, plan=plan)
+                    self.assertEqual(found.differences, ())
+                    role = found.stated.roles[0].role
+                    self.assertEqual(role.eplb, eplb != "off")
+                    self.assertEqual(role.redundant_experts, 8 if eplb == 1 else 0)
+                    self.assertEqual(found.outcome.service["serve"].get("eplb", "off"), str(eplb))
+                    if eplb == 1:  # held against another plan
+                        other = so.check(plan.problem, Path(place, "out"), explain=False, plan=plans[0])
+                        self.assertEqual([str(one) for one in other.differences][:1], [
+                            "serve: redundant experts planned 0, stated 8"
+                        ])
+        uneven = "vllm serve x -dp 8 -ep --enable-eplb --eplb-config.num_redundant_experts 2"
+        found = so.check(deepseek(expert_load="zipf:0.8", devices=8), uneven, explain=False)
+        self.assertIn("256 experts and 2 replicas are not divided evenly", str(found.findings))
 
 
 if __name__ == "__main__":

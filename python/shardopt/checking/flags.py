@@ -31,6 +31,14 @@ class Values:
     model: str = ""
 
 
+def defaults_of(row: Mapping[str, Any]) -> Values:
+    """What a command has that says nothing."""
+    return Values({
+        **dict.fromkeys(row.get("numbers", {}).values(), 0),
+        **{key_of(flag["flag"]): flag["default"] for flag in row["flags"]},
+    })
+
+
 def key_of(flag: str) -> str:
     return flag.lstrip("-").replace("-", "_")
 
@@ -139,7 +147,7 @@ def _pairs(flags: Flags, words: Sequence[str]) -> Iterator[tuple[str, str, str]]
 def read_flags(one: Invocation) -> Values:
     """The values of all flags of the table, and findings about the others."""
     row = one.row
-    found = Values({key_of(flag["flag"]): flag["default"] for flag in row["flags"]})
+    found = defaults_of(row)
     flags = Flags(row, one.program)
     if one.broken:
         found.findings.append(illegal(
@@ -167,7 +175,16 @@ def read_flags(one: Invocation) -> Values:
             found.mode = value
         elif name in ("--is-prefill-worker", "--is-decode-worker"):
             found.mode = name.split("-")[3]
-        flag = flags.named.get(name)
+        base, _, member = name.partition(".")
+        flag = flags.named.get(base)
+        if flag is not None and member:  # --eplb-config.step_interval 3
+            options = json_of(said.get(key_of(base)) or "{}")
+            if isinstance(options, dict):
+                known = json_of(value)
+                options[member.replace("-", "_")] = value if known is None else known
+                said[key_of(base)] = json.dumps(options)
+                _keep(found, flag, word, said[key_of(base)])
+            continue
         negated = flags.named.get(f"--{name[5:]}") if name.startswith("--no-") else None
         if negated is not None:
             found.values[key_of(negated["flag"])] = False
@@ -250,8 +267,8 @@ def read_options(
     """Options by name, as a file or a recipe has them."""
     is_first = bool(row.get("options"))
     for name, value in _flat(values):
-        if name in row.get("draft_options", ()) and isinstance(value, int):
-            found.values["draft_tokens"] = value
+        if name in row.get("numbers", {}) and isinstance(value, int):
+            found.values[row["numbers"][name]] = value
         flag = flags.named.get(row.get("options", {}).get(name, ""))
         if flag is None:
             full = flags.full("--" + name) if not is_first else f"--{name}"
@@ -278,8 +295,8 @@ def _flat(values: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, An
     """Options with those inside of them, as "outer.inner"."""
     for name, value in values.items():
         yield f"{prefix}{name}", value
-        if isinstance(value, dict) and not prefix:
-            yield from _flat(value, f"{name}.")
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
 
 
 def json_of(text: object) -> Any:

@@ -105,6 +105,7 @@ def meaning_of_values(
             kind = unplanned if rule.get("unplanned") else kind
             findings.append(kind(rule["why"].format(**names)))
     role = _role(one, fields, names, place, name or _role_name(one, found))
+    findings += _unplaced(role, names["experts"])
     given = place.nodes * place.devices_per_node
     if given and role.devices > given:
         findings.append(illegal(
@@ -148,6 +149,9 @@ def _role(
     chunk = str(names.get("chunked_prefill_size") or "")
     if one.engine == "sglang" and re.fullmatch("[0-9]{1,9}", chunk):
         budget = int(chunk) // max(1, ranks)
+    eplb = has_experts and bool(fields["eplb"])
+    # Of slots, which count experts of a model that nobody has given.
+    redundant = 0 if not eplb or math.isinf(fields["redundant_experts"]) else fields["redundant_experts"]
     return Role(
         name,
         workers=copies,
@@ -164,7 +168,21 @@ def _role(
         batched_tokens=budget,
         cache_type=_cache_type(cache),
         quantization=str(names.get("quantization") or ""),
+        eplb=eplb,
+        redundant_experts=redundant,
     )
+
+
+def _unplaced(role: Role, experts: float) -> list[Finding]:
+    """Replicas that ranks do not share evenly, which engines refuse."""
+    redundant = role.redundant_experts
+    if not role.eplb or math.isinf(experts) or redundant >= 0 and (experts + redundant) % role.ep == 0:
+        return []
+    most = -(-max(experts + redundant, experts) // role.ep) * role.ep - experts
+    return [illegal(
+        f"{experts:g} experts and {redundant} replicas are not divided evenly over {role.ep} "
+        f"ranks, expected {most:g} replicas"
+    )]
 
 
 def _cache_type(said: str) -> str:

@@ -7,8 +7,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Mapping
 
-from ..deployments.service import DECODE, PREFILL, SERVE
-from ..engine_table import types_of
+from ..deployments.service import DECODE, PREFILL, SERVE, Role
+from ..engine_table import eplb_of, types_of
 from ..errors import Infeasible
 from ..launches import degrees_of
 from ..plans import Plan
@@ -209,7 +209,7 @@ def _given(problem: Problem, stated: Stated, concurrency: float) -> Outcome:
         "engine": stated.engine,
         "prefill_machine": problem.prefill_machine or "",
         "prefill_devices": problem.prefill_devices or 0,
-        "roles": {one.role.name: _numbers(one) for one in stated.roles},
+        "roles": {one.role.name: _numbers(problem, one) for one in stated.roles},
         "concurrency": float(concurrency),
     }
     if concurrency:  # in place of that of the load
@@ -227,13 +227,19 @@ def _given(problem: Problem, stated: Stated, concurrency: float) -> Outcome:
     return Outcome(None, row, tuple(findings), _throughput(problem, row), not findings)
 
 
-def _numbers(one: Meaning) -> dict[str, Any]:
+def _numbers(problem: Problem, one: Meaning) -> dict[str, Any]:
     role = one.role
     exchange = one.exchange or ("gather" if role.ranks == 1 else "all_to_all")
     return {
         "tp": role.tp, "dp": role.ranks, "ep": role.ep, "pp": role.pp, "cp": role.cp,
-        "exchange": exchange, "workers": role.workers,
+        "exchange": exchange, "workers": role.workers, **_eplb(problem, role),
     }
+
+
+def _eplb(problem: Problem, role: Role) -> dict[str, str]:
+    """The degree of EPLB, of experts that it places."""
+    experts = problem.model.experts
+    return {"eplb": eplb_of(role.redundant_experts, experts, role.ep)} if role.eplb else {}
 
 
 # Phases.
@@ -274,6 +280,7 @@ def _lists_of(problem: Problem, one: Meaning) -> dict[str, str]:
     lists = {name: str(value) for name, value in fields.items()}
     if problem.model.experts and one.exchange is not None:  # None: the engine decides
         lists["exchange"] = one.exchange
+    lists.update(_eplb(problem, role))
     return lists
 
 

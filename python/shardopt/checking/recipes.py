@@ -13,7 +13,7 @@ from ..deployments.service import DECODE, PREFILL, SERVE, Load
 from ..engine_table import Names, table
 from ..errors import ShardoptError, UnknownName, WrongValue
 from .findings import Finding, illegal
-from .flags import Flags, Values, key_of, read_options
+from .flags import Flags, defaults_of, read_options
 from .meaning import Meaning, Place, meaning_of_values, renamed
 from .programs import Invocation
 from .stated import Stated, gathered
@@ -33,7 +33,7 @@ def of_options(
                           + list_known(engine, table()))
     row = table()[engine]
     one = Invocation(row, tuple(row["program"]), (), dict(env or {}), label=name)
-    found = Values({key_of(flag["flag"]): flag["default"] for flag in row["flags"]})
+    found = defaults_of(row)
     read_options(found, row, Flags(row), options, where)
     return meaning_of_values(one, found, facts, place, name)
 

@@ -17,7 +17,7 @@ from ..engine_table import table
 from ..errors import ShardoptError
 from ..yaml_files import parse_yaml
 from .fetching import Answer, NoAnswer, base_of, fetch
-from .flags import Flags, Values, key_of, read_options
+from .flags import Flags, defaults_of, read_options
 
 
 @dataclass
@@ -311,7 +311,7 @@ def _read_trtllm_options(running: Running, text: str, path: str) -> None:
     if not isinstance(values, dict):
         raise ShardoptError(f"'{path}' has no options, expected 'name: value' lines")
     row = table()["trtllm"]
-    found = Values({key_of(flag["flag"]): flag["default"] for flag in row["flags"]})
+    found = defaults_of(row)
     read_options(found, row, Flags(row), values, path)
     said = found.values
     running.engine = running.engine or "trtllm"

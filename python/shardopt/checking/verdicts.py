@@ -196,7 +196,12 @@ def check(
 _SAID = {
     "workers": "workers", "tp": "tp", "ranks": "dp", "ep": "ep", "pp": "pp", "cp": "cp",
     "cache_type": "KV cache type", "quantization": "weight type",
+    "eplb": "EPLB", "redundant_experts": "redundant experts",
 }
+
+
+def _as_said(value: object) -> object:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else "auto" if value == "" else value
 
 
 def differences_of(stated: Stated, deployment: Deployment) -> list[Finding]:
@@ -210,8 +215,8 @@ def differences_of(stated: Stated, deployment: Deployment) -> list[Finding]:
         for field, name in _SAID.items():
             planned, said = getattr(role, field), getattr(one.role, field)
             if planned != said:
-                found.append(differs(f"{role.name}: {name} planned {planned or 'auto'}, "
-                                     f"stated {said or 'auto'}"))
+                found.append(differs(f"{role.name}: {name} planned {_as_said(planned)}, "
+                                     f"stated {_as_said(said)}"))
         cap = one.role.in_flight
         if role.name != "prefill" and cap and cap < role.in_flight:
             found.append(differs(f"{role.name}: planned {role.in_flight} sequences in flight, "
