@@ -1,357 +1,15 @@
-"""The ops of ATen in StableHLO, by name.
-
-A rule gets the ops so far, what the op makes (shapes and types, as PyTorch says them),
-and its arguments, tensors as values. It returns its result, or a tuple of them; None in
-a tuple is a result without a rule.
-"""
+"""The ops of ATen in StableHLO, by name."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Sequence, TypeVar, Union
+from typing import Any, Sequence
 
-from .stablehlo import Builder, Scalar, Value, common_kind
+from .elementwise import where
+from .registry import RULES, Made, Result, Rule, Unsupported, both, dims_of, pair, rule, want
+from .stablehlo import Builder, Scalar, Value
 
-#: Shape and element type of each result.
-Made = Sequence[Value]
-Result = Union[Value, tuple]
-Rule = Callable[..., Result]
-Kept = TypeVar("Kept", bound=Rule)
-
-#: By name, without the overload: `aten.add`.
-RULES: dict[str, Rule] = {}
-
-
-class Unsupported(Exception):
-    """An argument that a rule has no form for: what it is, and what would do."""
-
-
-def rule(*names: str) -> Callable[[Kept], Kept]:
-    def remember(function: Kept) -> Kept:
-        RULES.update({f"aten.{name}": function for name in names})
-        return function
-
-    return remember
-
-
-def _want(holds: bool, found: str, wanted: str) -> None:
-    if not holds:
-        raise Unsupported(f"{found}, expected {wanted}")
-
-
-def _dims(dims: Any, rank: int) -> list[int]:
-    """Dims as numbers from the front; none are all."""
-    if dims is None or dims == []:
-        return list(range(rank))
-    return sorted((dim + rank) % rank if rank else 0 for dim in ([dims] if isinstance(dims, int) else dims))
-
-
-def _pair(value: Any, count: int = 2) -> list[int]:
-    """One number for each spatial dim."""
-    values = [value] if isinstance(value, int) else list(value)
-    return values * count if len(values) == 1 else values
-
-
-def _both(b: Builder, shape: Sequence[int], kind: str, *operands: "Value | Scalar") -> list[Value]:
-    """Operands in one shape and type."""
-    return [
-        b.broadcast(b.convert(each, kind), shape) if isinstance(each, Value) else b.full(each, shape, kind)
-        for each in operands
-    ]
-
-
-# --- elementwise ------------------------------------------------------------------------
-
-_UNARY = {
-    "abs": "abs", "ceil": "ceil", "cos": "cosine", "exp": "exponential", "expm1": "exponential_minus_one",
-    "floor": "floor", "log": "log", "log1p": "log_plus_one", "neg": "negate", "round": "round_nearest_even",
-    "rsqrt": "rsqrt", "sigmoid": "logistic", "sign": "sign", "sin": "sine", "sqrt": "sqrt", "tan": "tan",
-    "tanh": "tanh", "erf": "chlo.erf", "bitwise_not": "not", "isfinite": "is_finite",
-}
-_BINARY = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "maximum": "maximum", "minimum": "minimum",
-    "atan2": "atan2", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "logical_and": "and",
-    "logical_or": "or", "logical_xor": "xor", "fmod": "remainder",
-}
-_COMPARED = {"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE"}
-
-
-def _unary(op: str) -> Rule:
-    def run(b: Builder, made: Made, x: Value) -> Value:
-        return b.convert(b.elementwise(op, b.convert(x, x.kind if op == "is_finite" else made[0].kind)), made[0].kind)
-
-    return run
-
-
-def _binary(op: str) -> Rule:
-    def run(b: Builder, made: Made, x: Value, y: "Value | Scalar", alpha: Scalar = 1, rounding_mode: "str | None" = None) -> Value:
-        shape, kind = made[0].shape, made[0].kind
-        left, right = _both(b, shape, kind, x, y)
-        if alpha != 1:
-            right = b.elementwise("multiply", right, b.full(alpha, shape, kind))
-        found = b.elementwise(op, left, right)
-        if rounding_mode and "f" in kind:
-            _want(rounding_mode == "floor", f"'rounding_mode' is '{rounding_mode}'", "none or floor")
-            found = b.elementwise("floor", found)
-        else:
-            _want(rounding_mode != "floor", "'rounding_mode' is 'floor' of integers", "'trunc'")
-        return found
-
-    return run
-
-
-def _compared(direction: str) -> Rule:
-    def run(b: Builder, made: Made, x: Value, y: "Value | Scalar") -> Value:
-        kind = common_kind(x.kind, y.kind) if isinstance(y, Value) else x.kind
-        if isinstance(y, float) and "f" not in kind:
-            kind = "f32"
-        return b.compare(direction, *_both(b, made[0].shape, kind, x, y))
-
-    return run
-
-
-for _name, _op in _UNARY.items():
-    rule(_name)(_unary(_op))
-for _name, _op in _BINARY.items():
-    rule(_name)(_binary(_op))
-for _name, _op in _COMPARED.items():
-    rule(_name)(_compared(_op))
-
-
-@rule("rsub")
-def _rsub(b: Builder, made: Made, x: Value, y: "Value | Scalar", alpha: Scalar = 1) -> Value:
-    left, right = _both(b, made[0].shape, made[0].kind, x, y)
-    return b.elementwise("subtract", right, left)
-
-
-@rule("reciprocal")
-def _reciprocal(b: Builder, made: Made, x: Value) -> Value:
-    return b.elementwise("divide", b.full(1, x.shape, x.kind), x)
-
-
-@rule("logical_not")
-def _logical_not(b: Builder, made: Made, x: Value) -> Value:
-    return b.elementwise("not", b.convert(x, "i1"))
-
-
-@rule("isnan")
-def _isnan(b: Builder, made: Made, x: Value) -> Value:
-    return b.compare("NE", x, x)
-
-
-@rule("isinf")
-def _isinf(b: Builder, made: Made, x: Value) -> Value:
-    return b.compare("EQ", b.elementwise("abs", x), b.full(math.inf, x.shape, x.kind))
-
-
-@rule("pow")
-def _pow(b: Builder, made: Made, x: "Value | Scalar", y: "Value | Scalar") -> Value:
-    shape, kind = made[0].shape, made[0].kind
-    if isinstance(x, Value) and y in (2, 3):
-        x = b.convert(x, kind)
-        square = b.elementwise("multiply", x, x)
-        return square if y == 2 else b.elementwise("multiply", square, x)
-    if isinstance(x, Value) and y in (0.5, -0.5):
-        return b.elementwise("sqrt" if y == 0.5 else "rsqrt", b.convert(x, kind))
-    return b.elementwise("power", *_both(b, shape, kind, x, y))
-
-
-@rule("where")
-def _where(b: Builder, made: Made, which: Value, x: "Value | Scalar", y: "Value | Scalar") -> Value:
-    shape = made[0].shape
-    return b.op("select", [b.broadcast(which, shape), *_both(b, shape, made[0].kind, x, y)], [(shape, made[0].kind)])[0]
-
-
-@rule("masked_fill")
-def _masked_fill(b: Builder, made: Made, x: Value, mask: Value, value: "Value | Scalar") -> Value:
-    return _where(b, made, mask, value, x)
-
-
-@rule("clamp", "clamp_min", "hardtanh")
-def _clamp(b: Builder, made: Made, x: Value, low: "Value | Scalar | None" = None, high: "Value | Scalar | None" = None) -> Value:
-    for op, bound in (("maximum", low), ("minimum", high)):
-        if bound is not None:
-            x = b.elementwise(op, *_both(b, made[0].shape, made[0].kind, x, bound))
-    return x
-
-
-@rule("relu")
-def _relu(b: Builder, made: Made, x: Value) -> Value:
-    return b.elementwise("maximum", x, b.full(0, x.shape, x.kind))
-
-
-@rule("silu")
-def _silu(b: Builder, made: Made, x: Value) -> Value:
-    return b.elementwise("multiply", x, b.elementwise("logistic", x))
-
-
-@rule("softplus")
-def _softplus(b: Builder, made: Made, x: Value, beta: Scalar = 1, threshold: Scalar = 20) -> Value:
-    _want(beta == 1, f"'beta' is {beta}", "1")
-    grown = b.elementwise("log_plus_one", b.elementwise("exponential", x))
-    large = b.compare("GT", x, b.full(threshold, x.shape, x.kind))
-    return b.op("select", [large, x, grown], [(x.shape, x.kind)])[0]
-
-
-@rule("gelu")
-def _gelu(b: Builder, made: Made, x: Value, approximate: str = "none") -> Value:
-    def times(value: Value, factor: float) -> Value:
-        return b.elementwise("multiply", value, b.full(factor, x.shape, x.kind))
-
-    if approximate == "tanh":
-        cube = b.elementwise("multiply", b.elementwise("multiply", x, x), x)
-        inner = b.elementwise("add", x, times(cube, 0.044715))
-        grown = b.elementwise("tanh", times(inner, math.sqrt(2 / math.pi)))
-    else:
-        grown = b.elementwise("chlo.erf", times(x, math.sqrt(0.5)))
-    return b.elementwise("multiply", times(x, 0.5), b.elementwise("add", grown, b.full(1, x.shape, x.kind)))
-
-
-@rule("clone", "alias", "detach", "contiguous", "lift_fresh_copy", "dropout", "to", "_to_copy", "type_as")
-def _same(b: Builder, made: Made, x: Value, *_: Any, **__: Any) -> Value:
-    return b.broadcast(b.convert(x, made[0].kind), made[0].shape)
-
-
-@rule("copy")
-def _copy(b: Builder, made: Made, x: Value, source: Value, *_: Any) -> Value:
-    """What is written over `x`."""
-    return _same(b, made, source)
-
-
-# --- shapes -----------------------------------------------------------------------------
-
-
-@rule("view", "_unsafe_view", "reshape", "unsqueeze", "squeeze", "flatten", "unflatten")
-def _view(b: Builder, made: Made, x: Value, *_: Any) -> Value:
-    return b.reshape(x, made[0].shape)
-
-
-@rule("permute")
-def _permute(b: Builder, made: Made, x: Value, order: Sequence[int]) -> Value:
-    return b.transpose(x, [dim % len(x.shape) for dim in order])
-
-
-@rule("transpose", "t", "mT")
-def _transpose(b: Builder, made: Made, x: Value, one: int = 0, other: int = 1) -> Value:
-    order = list(range(len(x.shape)))
-    if len(order) < 2:
-        return x
-    order[one], order[other] = order[other], order[one]
-    return b.transpose(x, order)
-
-
-@rule("expand")
-def _expand(b: Builder, made: Made, x: Value, *_: Any, **__: Any) -> Value:
-    return b.broadcast(x, made[0].shape)
-
-
-@rule("repeat")
-def _repeat(b: Builder, made: Made, x: Value, times: Sequence[int]) -> Value:
-    x = b.reshape(x, (1,) * (len(times) - len(x.shape)) + x.shape)
-    for dim, count in enumerate(times):
-        x = b.concatenate([x] * count, dim)
-    return x
-
-
-@rule("slice")
-def _slice(b: Builder, made: Made, x: Value, dim: int = 0, start: "int | None" = None, end: "int | None" = None, step: int = 1) -> Value:
-    dim %= len(x.shape)
-    begin, stop, _ = slice(start, end).indices(x.shape[dim])
-    return b.slice(x, dim, begin, stop, step)
-
-
-@rule("select")
-def _select(b: Builder, made: Made, x: Value, dim: int, index: int) -> Value:
-    dim %= len(x.shape)
-    index %= x.shape[dim]
-    return b.reshape(b.slice(x, dim, index, index + 1), made[0].shape)
-
-
-@rule("split_with_sizes", "split", "chunk", "unbind", "unsafe_split", "tensor_split")
-def _split(b: Builder, made: Made, x: Value, *args: Any) -> tuple:
-    # The shapes of the results say where: the last argument is the dim.
-    is_unbind = len(made[0].shape) < len(x.shape)
-    known = args[0] if is_unbind and args else args[1] if len(args) > 1 else 0
-    dim, at, found = known % len(x.shape), 0, []
-    for each in made:
-        size = 1 if is_unbind else each.shape[dim]
-        found.append(b.reshape(b.slice(x, dim, at, at + size), each.shape))
-        at += size
-    return tuple(found)
-
-
-@rule("cat", "concatenate")
-def _cat(b: Builder, made: Made, values: Sequence[Value], dim: int = 0) -> Value:
-    # Empty lists of rank 1 are accepted by PyTorch, and are nothing.
-    kept = [b.convert(each, made[0].kind) for each in values if each.shape != (0,)]
-    return b.concatenate(kept, dim % len(made[0].shape))
-
-
-@rule("stack")
-def _stack(b: Builder, made: Made, values: Sequence[Value], dim: int = 0) -> Value:
-    dim %= len(made[0].shape)
-    return b.concatenate([b.reshape(x, (*x.shape[:dim], 1, *x.shape[dim:])) for x in values], dim)
-
-
-@rule("constant_pad_nd", "pad")
-def _pad(b: Builder, made: Made, x: Value, sizes: Sequence[int], value: Scalar = 0) -> Value:
-    low, high = [0] * len(x.shape), [0] * len(x.shape)
-    for i in range(0, len(sizes), 2):
-        low[-1 - i // 2], high[-1 - i // 2] = sizes[i], sizes[i + 1]
-    _want(min(*low, *high) >= 0, f"padding is {list(sizes)}", "sizes of at least 0")
-    return b.pad(x, b.scalar(value, x.kind), low, high)
-
-
-@rule("flip")
-def _flip(b: Builder, made: Made, x: Value, dims: Sequence[int]) -> Value:
-    listed = ", ".join(map(str, _dims(dims, len(x.shape))))
-    return b.op("reverse", [x], [(x.shape, x.kind)], f"dimensions = array<i64: {listed}>")[0]
-
-
-# --- values from nothing ----------------------------------------------------------------
-
-
-@rule("full", "full_like", "new_full")
-def _full(b: Builder, made: Made, *args: Any, **_: Any) -> Value:
-    return b.full(args[-1], made[0].shape, made[0].kind)
-
-
-@rule("zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty")
-def _zeros(b: Builder, made: Made, *_: Any, **__: Any) -> Value:
-    return b.full(0, made[0].shape, made[0].kind)
-
-
-@rule("ones", "ones_like", "new_ones")
-def _ones(b: Builder, made: Made, *_: Any, **__: Any) -> Value:
-    return b.full(1, made[0].shape, made[0].kind)
-
-
-@rule("scalar_tensor")
-def _scalar_tensor(b: Builder, made: Made, value: Scalar, **_: Any) -> Value:
-    return b.scalar(value, made[0].kind)
-
-
-@rule("arange")
-def _arange(b: Builder, made: Made, *args: Scalar, **_: Any) -> Value:
-    start, step = (args[0] if len(args) > 1 else 0), (args[2] if len(args) > 2 else 1)
-    shape, kind = made[0].shape, made[0].kind
-    found = b.iota(shape, 0, kind)
-    if step != 1:
-        found = b.elementwise("multiply", found, b.full(step, shape, kind))
-    return b.elementwise("add", found, b.full(start, shape, kind)) if start else found
-
-
-@rule("tril", "triu")
-def _triangle(b: Builder, made: Made, x: Value, diagonal: int = 0, lower: bool = True) -> Value:
-    rank = len(x.shape)
-    row, column = (b.iota(x.shape, rank - 2 + i, "i64") for i in range(2))
-    if diagonal:
-        row = b.elementwise("add", row, b.full(diagonal, x.shape, "i64"))
-    kept = b.compare("LE" if lower else "GE", column, row)
-    return b.op("select", [kept, x, b.full(0, x.shape, x.kind)], [(x.shape, x.kind)])[0]
-
-
-RULES["aten.triu"] = lambda b, made, x, diagonal=0: _triangle(b, made, x, diagonal, lower=False)
+__all__ = ["RULES", "Unsupported"]
 
 
 # --- reductions -------------------------------------------------------------------------
@@ -359,11 +17,11 @@ RULES["aten.triu"] = lambda b, made, x, diagonal=0: _triangle(b, made, x, diagon
 
 def _reduced(b: Builder, made: Made, name: str, x: Value, dims: Any, start: Scalar) -> Value:
     """The dims that are kept, with size 1, are those of the result."""
-    return b.reshape(b.reduce(name, x, _dims(dims, len(x.shape)), start), made[0].shape)
+    return b.reshape(b.reduce(name, x, dims_of(dims, len(x.shape)), start), made[0].shape)
 
 
 def _count(x: Value, dims: Any) -> int:
-    return math.prod(x.shape[dim] for dim in _dims(dims, len(x.shape)))
+    return math.prod(x.shape[dim] for dim in dims_of(dims, len(x.shape)))
 
 
 @rule("sum")
@@ -388,7 +46,7 @@ def _extreme(op: str, least: bool) -> Rule:
 
     def run(b: Builder, made: Made, x: Value, dims: Any = None, keep: bool = False) -> Result:
         if isinstance(dims, Value):  # another tensor
-            return b.elementwise(op, *_both(b, made[0].shape, made[0].kind, x, dims))
+            return b.elementwise(op, *both(b, made[0].shape, made[0].kind, x, dims))
         found = _reduced(b, made, op, x, dims, start(x.kind))
         return found if len(made) == 1 else (found, None)
 
@@ -418,7 +76,7 @@ def _centred(b: Builder, x: Value, dims: Sequence[int]) -> Value:
 
 @rule("var")
 def _var(b: Builder, made: Made, x: Value, dims: Any = None, correction: Scalar = 1, keepdim: bool = False, **_: Any) -> Value:
-    apart = _centred(b, x, _dims(dims, len(x.shape)))
+    apart = _centred(b, x, dims_of(dims, len(x.shape)))
     total = _reduced(b, made, "add", b.elementwise("multiply", apart, apart), dims, 0)
     return b.elementwise("divide", total, b.full(_count(x, dims) - correction, total.shape, total.kind))
 
@@ -456,7 +114,7 @@ def _cumsum(b: Builder, made: Made, x: Value, dim: int, dtype: Any = None) -> Va
 
 @rule("topk")
 def _topk(b: Builder, made: Made, x: Value, count: int, dim: int = -1, largest: bool = True, sorted_: bool = True) -> tuple:
-    _want(dim % len(x.shape) == len(x.shape) - 1 and largest, f"'dim' is {dim}", "the largest of the last dim")
+    want(dim % len(x.shape) == len(x.shape) - 1 and largest, f"'dim' is {dim}", "the largest of the last dim")
     values, indices = b.op("chlo.top_k", [x], [(made[0].shape, x.kind), (made[0].shape, "i32")], f"k = {count} : i64")
     return values, b.convert(indices, "i64")
 
@@ -532,7 +190,7 @@ def _matmul(b: Builder, made: Made, x: Value, y: Value) -> Value:
 
 @rule("addmm", "baddbmm")
 def _addmm(b: Builder, made: Made, bias: Value, x: Value, y: Value, beta: Scalar = 1, alpha: Scalar = 1) -> Value:
-    _want(beta == 1 and alpha == 1, f"'beta' is {beta} and 'alpha' {alpha}", "1 and 1")
+    want(beta == 1 and alpha == 1, f"'beta' is {beta} and 'alpha' {alpha}", "1 and 1")
     found = _mm(b, made, x, y) if len(x.shape) == 2 else _bmm(b, made, x, y)
     return b.elementwise("add", found, b.broadcast(bias, found.shape))
 
@@ -551,9 +209,9 @@ def _convolution(
     count = len(x.shape) - 2
     if not isinstance(transposed, bool):  # conv2d's sixth argument
         transposed, groups = False, transposed
-    strides, pads, steps, extras = (_pair(each, count) for each in (stride, padding, dilation, extra))
+    strides, pads, steps, extras = (pair(each, count) for each in (stride, padding, dilation, extra))
     if transposed:
-        _want(groups == 1, f"'groups' is {groups} of a transposed convolution", "1")
+        want(groups == 1, f"'groups' is {groups} of a transposed convolution", "1")
         weight = b.op("reverse", [weight], [(weight.shape, weight.kind)], f"dimensions = array<i64: {', '.join(str(2 + i) for i in range(count))}>")[0]
         weight = b.transpose(weight, [1, 0, *range(2, count + 2)])
         reach = [step * (size - 1) for step, size in zip(steps, weight.shape[2:])]
@@ -566,17 +224,17 @@ def _convolution(
 
 def _windows(x: Value, size: Any, stride: Any, padding: Any) -> "tuple[list[int], list[int], list[tuple[int, int]]]":
     count = len(x.shape) - 2
-    window = _pair(size, count)
-    strides = _pair(stride, count) if stride not in ([], None) else window
-    pads = _pair(padding, count)
+    window = pair(size, count)
+    strides = pair(stride, count) if stride not in ([], None) else window
+    pads = pair(padding, count)
     return [1, 1, *window], [1, 1, *strides], [(0, 0), (0, 0), *((pad, pad) for pad in pads)]
 
 
 @rule("max_pool2d_with_indices", "max_pool2d")
 def _max_pool(b: Builder, made: Made, x: Value, size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil: bool = False) -> Result:
-    _want(not ceil, "'ceil_mode' is true", "false")
+    want(not ceil, "'ceil_mode' is true", "false")
     window, strides, pads = _windows(x, size, stride, padding)
-    steps = [1, 1, *_pair(dilation, len(x.shape) - 2)]
+    steps = [1, 1, *pair(dilation, len(x.shape) - 2)]
     found = b.reduce_windows("maximum", x, -math.inf, made[0].shape, window, strides, pads, steps)
     return found if len(made) == 1 else (found, None)
 
@@ -584,7 +242,7 @@ def _max_pool(b: Builder, made: Made, x: Value, size: Any, stride: Any = None, p
 @rule("avg_pool2d")
 def _avg_pool(b: Builder, made: Made, x: Value, size: Any, stride: Any = None, padding: Any = 0, ceil: bool = False, count_pad: bool = True, divisor: "int | None" = None) -> Value:
     window, strides, pads = _windows(x, size, stride, padding)
-    _want(not ceil and (count_pad or not any(low for low, _ in pads)), "'ceil_mode' or 'count_include_pad' is set", "windows that count padding")
+    want(not ceil and (count_pad or not any(low for low, _ in pads)), "'ceil_mode' or 'count_include_pad' is set", "windows that count padding")
     total = b.reduce_windows("add", x, 0, made[0].shape, window, strides, pads)
     return b.elementwise("divide", total, b.full(divisor or math.prod(window), total.shape, total.kind))
 
@@ -592,7 +250,7 @@ def _avg_pool(b: Builder, made: Made, x: Value, size: Any, stride: Any = None, p
 @rule("_adaptive_avg_pool2d", "adaptive_avg_pool2d")
 def _adaptive_pool(b: Builder, made: Made, x: Value, size: Sequence[int]) -> Value:
     large, small = x.shape[-2:], made[0].shape[-2:]
-    _want(all(a % c == 0 for a, c in zip(large, small)), f"{list(large)} pixels are pooled to {list(small)}", "sizes that divide")
+    want(all(a % c == 0 for a, c in zip(large, small)), f"{list(large)} pixels are pooled to {list(small)}", "sizes that divide")
     window = [a // c for a, c in zip(large, small)]
     return _avg_pool(b, made, x, window)
 
@@ -600,7 +258,7 @@ def _adaptive_pool(b: Builder, made: Made, x: Value, size: Sequence[int]) -> Val
 @rule("upsample_nearest2d")
 def _upsample(b: Builder, made: Made, x: Value, *_: Any) -> Value:
     small, large = x.shape[-2:], made[0].shape[-2:]
-    _want(all(a % c == 0 for a, c in zip(large, small)), f"{list(small)} pixels grow to {list(large)}", "a whole factor")
+    want(all(a % c == 0 for a, c in zip(large, small)), f"{list(small)} pixels grow to {list(large)}", "a whole factor")
     tall, wide = (a // c for a, c in zip(large, small))
     n, c, h, w = x.shape
     return b.reshape(b.broadcast(x, (n, c, h, tall, w, wide), (0, 1, 2, 4)), made[0].shape)
@@ -665,7 +323,7 @@ def _embedding(b: Builder, made: Made, table: Value, indices: Value, *_: Any) ->
 def _index(b: Builder, made: Made, x: Value, indices: Sequence["Value | None"]) -> Value:
     places = [dim for dim, each in enumerate(indices) if each is not None]
     kept = [each for each in indices if each is not None]
-    _want(all(each.kind != "i1" for each in kept), "an index is a mask, whose result has no static size", "numbers of rows")
+    want(all(each.kind != "i1" for each in kept), "an index is a mask, whose result has no static size", "numbers of rows")
     if places != list(range(places[0], places[0] + len(places))):
         order = places + [dim for dim in range(len(x.shape)) if dim not in places]
         return _looked_up(b, made, b.transpose(x, order), kept, 0)
@@ -686,7 +344,7 @@ def _gather(b: Builder, made: Made, x: Value, dim: int, indices: Value, *_: Any)
 
 @rule("slice_scatter", "select_scatter")
 def _slice_scatter(b: Builder, made: Made, x: Value, part: Value, dim: int = 0, start: "int | None" = None, end: Any = None, step: int = 1) -> Value:
-    _want(step == 1, f"the step is {step}", "1")
+    want(step == 1, f"the step is {step}", "1")
     dim %= len(x.shape)
     begin = (start or 0) % x.shape[dim]
     shape = list(x.shape)
@@ -703,10 +361,10 @@ def _scatter(b: Builder, made: Made, x: Value, dim: int, indices: Value, source:
     shape = [*indices.shape, x.shape[dim]]
     hit = b.compare("EQ", b.broadcast(indices, shape, list(range(len(indices.shape)))), b.iota(shape, len(shape) - 1, indices.kind))
     rank = len(x.shape)
-    _want(not isinstance(source, Value), "the source is a tensor", "a scalar")
-    _want(all(n == m for each, (n, m) in enumerate(zip(x.shape, indices.shape)) if each != dim), "indices have other rows", "those of the operand")
+    want(not isinstance(source, Value), "the source is a tensor", "a scalar")
+    want(all(n == m for each, (n, m) in enumerate(zip(x.shape, indices.shape)) if each != dim), "indices have other rows", "those of the operand")
     found = b.reduce("or", hit, [dim], False)
     back = list(range(rank - 1))
     back.insert(dim, rank - 1)
     found = b.transpose(found, back)
-    return _where(b, made, found, source, x)
+    return where(b, made, found, source, x)

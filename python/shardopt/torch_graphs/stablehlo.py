@@ -55,6 +55,15 @@ def common_kind(*kinds: str) -> str:
     return max(kinds, key=KINDS.index)
 
 
+def _comparison(direction: str, kind: str) -> str:
+    """The attributes of `stablehlo.compare` of such elements."""
+    how = "FLOAT" if "f" in kind else "UNSIGNED" if kind in ("i1", "ui8") else "SIGNED"
+    return (
+        f"compare_type = #stablehlo<comparison_type {how}>, "
+        f"comparison_direction = #stablehlo<comparison_direction {direction}>"
+    )
+
+
 class Builder:
     """The body of a function; `place` is the location of the ops that follow."""
 
@@ -119,12 +128,7 @@ class Builder:
         return self.op(name, operands, [(operands[0].shape, operands[0].kind)])[0]
 
     def compare(self, direction: str, left: Value, right: Value) -> Value:
-        kind = "FLOAT" if left.is_float else "UNSIGNED" if left.kind in ("i1", "ui8") else "SIGNED"
-        attributes = (
-            f"compare_type = #stablehlo<comparison_type {kind}>, "
-            f"comparison_direction = #stablehlo<comparison_direction {direction}>"
-        )
-        return self.op("compare", [left, right], [(left.shape, "i1")], attributes)[0]
+        return self.op("compare", [left, right], [(left.shape, "i1")], _comparison(direction, left.kind))[0]
 
     # --- shapes -------------------------------------------------------------------------
 
@@ -198,6 +202,44 @@ class Builder:
         region = self._joined(name, value.kind)
         return self.op("reduce", [value, first], [(shape, value.kind)], integers("dimensions", sorted(dims)), region)[0]
 
+    def reduce_to_place(self, value: Value, dim: int, direction: str, start: Scalar) -> Value:
+        """Where along `dim` the value is that all others compare with in `direction`; the first of equal ones."""
+        kind, shape = value.kind, [size for each, size in enumerate(value.shape) if each != dim]
+        one, place, flag = f"tensor<{kind}>", "tensor<i64>", "tensor<i1>"
+
+        def compare(name: str, left: str, right: str, how: str, of: str) -> str:
+            return f'  {name} = "stablehlo.compare"({left}, {right}) <{{{_comparison(how, of)}}}> : (tensor<{of}>, tensor<{of}>) -> {flag}'
+
+        self._count += 1
+        a, i, c, j, beats, equal, first, tied, wins, best, at = (f"%{name}{self._count}" for name in "aicjbeftwvp")
+        region = [
+            f"^bb0({a}: {one}, {i}: {place}, {c}: {one}, {j}: {place}):",
+            compare(beats, a, c, direction, kind), compare(equal, a, c, "EQ", kind),
+            compare(first, i, j, "LT", "i64"),
+            f'  {tied} = "stablehlo.and"({equal}, {first}) : ({flag}, {flag}) -> {flag}',
+            f'  {wins} = "stablehlo.or"({beats}, {tied}) : ({flag}, {flag}) -> {flag}',
+            f'  {best} = "stablehlo.select"({wins}, {a}, {c}) : ({flag}, {one}, {one}) -> {one}',
+            f'  {at} = "stablehlo.select"({wins}, {i}, {j}) : ({flag}, {place}, {place}) -> {place}',
+            f'  "stablehlo.return"({best}, {at}) : ({one}, {place}) -> ()',
+        ]
+        operands = [value, self.iota(value.shape, dim, "i64"), self.scalar(start, kind), self.scalar(2**62, "i64")]
+        return self.op("reduce", operands, [(shape, kind), (shape, "i64")], integers("dimensions", [dim]), region)[1]
+
+    def sort(self, value: Value, dim: int, descending: bool) -> "tuple[Value, Value]":
+        """Sorted along `dim`, and where each was; equal ones keep their order."""
+        self._count += 1
+        left, right, i, j, before = (f"%{name}{self._count}" for name in "lrijb")
+        one, place = f"tensor<{value.kind}>", "tensor<i64>"
+        attributes = _comparison("GT" if descending else "LT", value.kind)
+        region = [
+            f"^bb0({left}: {one}, {right}: {one}, {i}: {place}, {j}: {place}):",
+            f'  {before} = "stablehlo.compare"({left}, {right}) <{{{attributes}}}> : ({one}, {one}) -> tensor<i1>',
+            f'  "stablehlo.return"({before}) : (tensor<i1>) -> ()',
+        ]
+        results = [(value.shape, value.kind), (value.shape, "i64")]
+        values, places = self.op("sort", [value, self.iota(value.shape, dim, "i64")], results, f"dimension = {dim} : i64, is_stable = true", region)
+        return values, places
+
     def reduce_windows(
         self, name: str, value: Value, start: Scalar, shape: Sequence[int], window: Sequence[int],
         strides: Sequence[int], padding: Sequence[tuple[int, int]], dilation: "Sequence[int] | None" = None,
@@ -231,12 +273,15 @@ class Builder:
 
     def gather(
         self, table: Value, indices: Value, shape: Sequence[int], offsets: Sequence[int], indexed: Sequence[int],
+        batch: Sequence[int] = (),
     ) -> Value:
-        """Rows of `table`, whose dims `indexed` are looked up by the last dim of `indices`."""
-        sizes = [1 if dim in indexed else size for dim, size in enumerate(table.shape)]
+        """Rows of `table`, whose dims `indexed` are looked up by the last dim of `indices`;
+        dims `batch` are those of both."""
+        sizes = [1 if dim in (*indexed, *batch) else size for dim, size in enumerate(table.shape)]
         members = [
             *([_listed("offset_dims", offsets)] if offsets else []),
             _listed("collapsed_slice_dims", indexed),
+            *([_listed("operand_batching_dims", batch), _listed("start_indices_batching_dims", batch)] if batch else []),
             _listed("start_index_map", indexed),
             f"index_vector_dim = {len(indices.shape) - 1}",
         ]
@@ -246,6 +291,29 @@ class Builder:
             integers("slice_sizes", sizes),
         ))
         return self.op("gather", [table, indices], [(shape, table.kind)], attributes)[0]
+
+    def scatter(
+        self, table: Value, indices: Value, updates: Value, windows: Sequence[int], indexed: Sequence[int], op: str,
+        batch: Sequence[int] = (),
+    ) -> Value:
+        """`table` with `updates` where the last dim of `indices` says, along dims `indexed`; `op`
+        joins both, and without one the old value is dropped."""
+        members = [
+            *([_listed("update_window_dims", windows)] if windows else []),
+            _listed("inserted_window_dims", indexed),
+            *([_listed("input_batching_dims", batch), _listed("scatter_indices_batching_dims", batch)] if batch else []),
+            _listed("scatter_dims_to_operand_dims", indexed),
+            f"index_vector_dim = {len(indices.shape) - 1}",
+        ]
+        attributes = ", ".join((
+            "indices_are_sorted = false", f"scatter_dimension_numbers = #stablehlo.scatter<{', '.join(members)}>",
+            "unique_indices = false",
+        ))
+        region = self._joined(op or "add", table.kind)
+        if not op:
+            new = region[0].split(", ")[1].split(":")[0]
+            region = [region[0], f'  "stablehlo.return"({new}) : (tensor<{table.kind}>) -> ()']
+        return self.op("scatter", [table, indices, updates], [(table.shape, table.kind)], attributes, region)[0]
 
     def convolve(
         self, value: Value, weight: Value, shape: Sequence[int], strides: Sequence[int],
