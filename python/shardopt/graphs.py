@@ -10,7 +10,7 @@ import json
 import os
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
@@ -48,6 +48,8 @@ class Graph:
     """Arguments and ops in order, as the pass reports them."""
     annotated: str
     """The module with annotations, as MLIR."""
+    wall_s: float = field(compare=False)
+    """Seconds of the choice, without reading the module."""
 
     @property
     def replicated_us(self) -> float:

@@ -26,6 +26,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
 
+#include <chrono>
+
 namespace shardopt::graphs {
 #define GEN_PASS_DEF_AUTOANNOTATEPASS
 #include "shardopt/Conversion/Graphs/Passes.h.inc"
@@ -135,6 +137,7 @@ solve::SolverResult AutoAnnotatePass::choose(const FactorGraph &graph,
 LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
                                          const cost::TimeModel &time,
                                          double bytes, FlatSymbolRefAttr grid) {
+  auto start = std::chrono::steady_clock::now();
   if (failed(checkFunction(func)) ||
       (!pins.empty() && failed(applyPins(func, mesh, pins))) ||
       failed(checkPins(func, mesh)))
@@ -143,9 +146,12 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
   if (failed(factors))
     return failure();
   for (Operation &op : func.getBody().front())
-    if (std::string why = factors->lookup(&op).replicated; !why.empty())
+    if (auto found = factors->find(&op);
+        found != factors->end() && !found->second.replicated.empty())
       remark::missed(op.getLoc(), named("replicated"))
-          << (op.getName().getStringRef() + " is replicated: " + why).str();
+          << (op.getName().getStringRef() +
+              " is replicated: " + found->second.replicated)
+                 .str();
   FactorGraph graph(func, *factors, time, mesh);
   solve::Problem instance = graph.problem(bytes);
   if (!problem.empty())
@@ -165,6 +171,8 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
     return func.emitOpError("found no sharding within ")
            << std::to_string(timeLimit)
            << " s, expected a larger 'time-limit' or a smaller 'mesh'";
+  std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - start;
   remark::passed(func.getLoc(), named("annotated"))
       << remark::metric("microseconds", double(result.cost) / 1e6)
       << remark::metric("bound",
@@ -173,7 +181,8 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
       << remark::metric("layers", int64_t(shared));
   if (!report.empty())
     if (auto error = writeFile(
-            report, reportOf(graph, *factors, mesh, instance, result, shared)))
+            report, reportOf(graph, *factors, mesh, instance, result,
+                             {.layers = shared, .wallSeconds = spent.count()})))
       return func.emitOpError(error->message);
   if (grid)
     writeShard(graph, *result.solution, mesh, grid);

@@ -301,20 +301,28 @@ void FactorGraph::addOp(Operation &op, const OpFactors &found) {
 /// The last node that reads what each node makes. What a loop reads of what is
 /// before it is read until its end.
 std::vector<size_t> FactorGraph::lastUses() const {
+  // The innermost loop around each node, and the loop around each loop. Loops
+  // are listed after those that they contain.
+  constexpr size_t none = ~size_t(0);
+  std::vector<size_t> innermost(all.size(), none), around(loops.size(), none);
+  for (size_t each = loops.size(); each-- > 0;) {
+    around[each] = innermost[loops[each].begin];
+    std::fill(innermost.begin() + std::ptrdiff_t(loops[each].begin),
+              innermost.begin() + std::ptrdiff_t(loops[each].end), each);
+  }
   std::vector<size_t> last(all.size());
-  for (size_t i = 0; i < all.size(); ++i)
+  for (size_t i = 0; i < all.size(); ++i) {
     for (OpOperand *operand : all[i].reads) {
       size_t maker = makers.at(operand->get());
       last[maker] = std::max(last[maker], i);
-      for (const LoopRange &loop : loops)
-        if (i >= loop.begin && i < loop.end &&
-            (maker < loop.begin || all[i].isCarried))
-          last[maker] = std::max(last[maker], loop.end - 1);
+      for (size_t each = innermost[i]; each != none; each = around[each])
+        if (maker < loops[each].begin || all[i].isCarried)
+          last[maker] = std::max(last[maker], loops[each].end - 1);
     }
-  for (const LoopRange &loop : loops)
-    for (size_t i = loop.begin; i < loop.end; ++i)
-      if (all[i].isCarried)
-        last[i] = std::max(last[i], loop.end - 1);
+    for (size_t each = innermost[i]; each != none && all[i].isCarried;
+         each = around[each])
+      last[i] = std::max(last[i], loops[each].end - 1);
+  }
   return last;
 }
 
@@ -352,9 +360,9 @@ solve::Problem FactorGraph::problem(double bytes) {
     problem.costs.endRow();
     problem.usages.endRow();
   }
-  for (const GraphNode &node : all)
-    for (Value value : node.makes)
-      addEdges(problem, value);
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t slot = 0; slot < all[i].makes.size(); ++slot)
+      addEdges(problem, i, slot);
   problem.usageLimit = std::llround(bytes);
   return problem;
 }

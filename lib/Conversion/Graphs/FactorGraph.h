@@ -115,7 +115,7 @@ private:
 
   std::vector<size_t> lastUses() const;
   double heldBytes(const GraphNode &node, const NodeStrategy &strategy) const;
-  void addEdges(solve::Problem &problem, mlir::Value value);
+  void addEdges(solve::Problem &problem, size_t maker, size_t slot);
   void addEdge(solve::Problem &problem, const Edge &edge);
   void addCopies(solve::Problem &problem, const Edge &edge);
 

@@ -129,15 +129,15 @@ void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge) {
   }
 }
 
-void FactorGraph::addEdges(solve::Problem &problem, Value value) {
+void FactorGraph::addEdges(solve::Problem &problem, size_t maker, size_t slot) {
+  Value value = all[maker].makes[slot];
   auto found = readersOf.find(value);
   if (found == readersOf.end())
     return;
   Edge edge;
   edge.value = value;
-  edge.maker = makers.lookup(value);
-  edge.slot = size_t(llvm::find(all[edge.maker].makes, value) -
-                     all[edge.maker].makes.begin());
+  edge.maker = maker;
+  edge.slot = slot;
   edge.readers = found->second;
   uint64_t combinations = all[edge.maker].strategies.size();
   for (const Reader &reader : edge.readers)

@@ -173,7 +173,7 @@ static void writePlans(FactorGraph &graph, const FactorMap &factors,
 std::string graphs::reportOf(FactorGraph &graph, const FactorMap &factors,
                              const Mesh &mesh, const solve::Problem &instance,
                              const solve::SolverResult &result,
-                             int64_t layers) {
+                             const RunFacts &run) {
   std::string text;
   json::Writer json(text);
   json.beginObject(json::Style::Block);
@@ -187,7 +187,9 @@ std::string graphs::reportOf(FactorGraph &graph, const FactorMap &factors,
     json.value(double(*result.bound) / microseconds);
   else
     json.null();
-  json.member("proved", result.proved).member("layers", layers);
+  json.member("proved", result.proved)
+      .member("layers", run.layers)
+      .member("wall_s", run.wallSeconds);
   writePlans(graph, factors, mesh, instance, *result.solution, json);
   json.key("nodes").beginArray(json::Style::Block);
   Reporter reporter(graph, factors, mesh, json);

@@ -13,13 +13,18 @@
 
 namespace shardopt::graphs {
 
+/// What tells how the choice was made.
+struct RunFacts {
+  int64_t layers = 1;     ///< that share their strategies
+  double wallSeconds = 0; ///< to read, cost and solve the function
+};
+
 /// A JSON object: the mesh, cost and bound, and for each argument and op its
 /// factors, its sharding, and what it and the reshards of its operands cost.
-/// `instance` is what `result` solves, where so many `layers` share their
-/// strategies.
+/// `instance` is what `result` solves.
 std::string reportOf(FactorGraph &graph, const FactorMap &factors,
                      const Mesh &mesh, const solve::Problem &instance,
-                     const solve::SolverResult &result, int64_t layers);
+                     const solve::SolverResult &result, const RunFacts &run);
 
 } // namespace shardopt::graphs
 

@@ -402,7 +402,7 @@ static void addGather(ForeignOp &op) {
   op.found.inPlace = true;
 }
 
-/// Windows that are whole; where they go is replicated.
+/// Windows that are whole, and batches; where they go is replicated.
 static void addScatter(ForeignOp &op) {
   std::string name = "scatter_dimension_numbers.";
   ArrayRef<int64_t> table = op.operand(0), updates = op.operand(2);
@@ -415,6 +415,25 @@ static void addScatter(ForeignOp &op) {
   auto windows = dimsOf("update_window_dims", updates.size());
   auto inserted = dimsOf("inserted_window_dims", table.size());
   auto batches = dimsOf("input_batching_dims", table.size());
+  auto batchIndex =
+      dimsOf("scatter_indices_batching_dims", op.operand(1).size());
+  // Dims of the update that are no windows are those of the indices.
+  int64_t vector =
+      op.integer(name + "index_vector_dim", int64_t(op.operand(1).size()));
+  SmallVector<int64_t> outer;
+  for (int64_t dim : llvm::seq<int64_t>(int64_t(updates.size())))
+    if (!contains(windows, dim))
+      outer.push_back(dim);
+  for (auto [dim, index] : llvm::zip(batches, batchIndex)) {
+    auto place = size_t(index - (index > vector));
+    if (!op.want(index != vector && place < outer.size(),
+                 "expected the indices' dims in the update"))
+      return;
+    Factor &factor = op.add(table[size_t(dim)]);
+    factor.operands[0] = factor.results[0] = int(dim);
+    factor.operands[1] = int(index);
+    factor.operands[2] = int(outer[place]);
+  }
   size_t next = 0;
   for (auto [dim, size] : llvm::enumerate(table)) {
     if (contains(inserted, int64_t(dim)) || contains(batches, int64_t(dim)))

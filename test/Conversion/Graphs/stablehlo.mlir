@@ -90,12 +90,14 @@ func.func @f(%x: tensor<8x8xf32> {shardopt.replicated}) -> (tensor<4x2x8xf32> {s
 //--- ops.mlir
 
 // A table of rows that each device looks up for itself: its columns stay where they are. So do
-// the features of a grouped convolution, and what is pooled, sliced, padded, joined and sorted
-// along other dims.
+// the batches of a scatter, the features of a grouped convolution, and what is pooled, sliced,
+// padded, joined and sorted along other dims.
 // CHECK-NOT: sharding_constraint
 // CHECK: "stablehlo.gather"({{.*}}[{}, {"x"}]>]>}
 // CHECK: "stablehlo.sort"
 // CHECK: [{}, {"x"}]>, <@shardopt_mesh, [{}, {"x"}]>]>}
+// CHECK: "stablehlo.scatter"
+// CHECK: [{"x"}, {}]>]>}
 // CHECK: "stablehlo.convolution"({{.*}}[{}, {"x"}, {}, {}]>]>}
 // CHECK: "stablehlo.reduce_window"
 // CHECK: [{}, {"x"}, {}, {}]>]>}
@@ -113,6 +115,13 @@ func.func @rows(%table: tensor<100x64xf32> {shardopt.sharded = 1}, %rows: tensor
     "stablehlo.return"(%less) : (tensor<i1>) -> ()
   }) : (tensor<24x64xf32>, tensor<24x64xi32>) -> (tensor<24x64xf32>, tensor<24x64xi32>)
   return %5#0, %5#1 : tensor<24x64xf32>, tensor<24x64xi32>
+}
+func.func @batches(%x: tensor<8x64xf32> {shardopt.sharded = 0}, %at: tensor<8x4x1xi32> {shardopt.sharded = 0}, %new: tensor<8x4xf32> {shardopt.sharded = 0}) -> (tensor<8x64xf32> {shardopt.sharded = 0}) {
+  %0 = "stablehlo.scatter"(%x, %at, %new) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    "stablehlo.return"(%b) : (tensor<f32>) -> ()
+  }) : (tensor<8x64xf32>, tensor<8x4x1xi32>, tensor<8x4xf32>) -> tensor<8x64xf32>
+  return %0 : tensor<8x64xf32>
 }
 func.func @image(%x: tensor<2x16x8x8xf32> {shardopt.sharded = 1}, %w: tensor<16x1x3x3xf32>, %zero: tensor<f32>) -> (tensor<2x16x4x4xf32> {shardopt.sharded = 1}) {
   %0 = "stablehlo.convolution"(%x, %w) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>, feature_group_count = 16 : i64, padding = dense<1> : tensor<2x2xi64>}> : (tensor<2x16x8x8xf32>, tensor<16x1x3x3xf32>) -> tensor<2x16x8x8xf32>
