@@ -248,6 +248,11 @@ def overlap_names(least: "tuple[int, int] | None") -> Names:
     }
 
 
+def overlap_of(said: "tuple[int, int] | None") -> "tuple[int, int] | None":
+    """`overlap_names` the other way."""
+    return said and (said[0] % _NEVER, said[1] % _NEVER)
+
+
 # What only the roles of a service say, where a plan of a phase is launched alone.
 ALONE: Names = {
     "role": "", "port": 0, "side_port": 0, "served_name": "", "batched_tokens": 0, "cluster": "",

@@ -36,11 +36,12 @@ def role(rng, name, experts):
     each = 1 if name == "prefill" else rng.choice((1, 7, 64, 300))
     eplb = ep > 1 and rng.random() < 0.5
     replicas = -experts % ep + ep * rng.choice((0, 1, 2)) if eplb else 0
+    halves = rng.choice((None, (0, 0), (180, 0))) if experts and ranks > 1 and ep > 1 else None
     return d.Role(
         name, rng.choice((1, 2, 3)), tp, each * ranks, ranks, ep, pp, 1,
         rng.random() < 0.5 or ranks == 1 or ep == 1, stages,
         cache_type=rng.choice(("", "fp8")), quantization=rng.choice(("", "", "fp8")),
-        batched_tokens=rng.choice((0, 4096)), eplb=eplb, redundant_experts=replicas,
+        batched_tokens=rng.choice((0, 4096)), eplb=eplb, redundant_experts=replicas, overlap=halves,
     )
 
 
@@ -56,10 +57,12 @@ def services():
         if len(roles) > 1:  # of one type each
             kinds = {"cache_type": roles[0].cache_type, "quantization": roles[0].quantization}
             roles = (roles[0], dataclasses.replace(roles[1], **kinds))
+        if engine == "sglang":  # has no thresholds
+            roles = tuple(dataclasses.replace(one, overlap=one.overlap and (0, 0)) for one in roles)
         if engine == "trtllm":  # attention on each device, or on all
             roles = tuple(dataclasses.replace(
                 one, tp=one.tp if one.ranks == 1 else 1, ep=1, stages=(), quantization="",
-                gathers=True, eplb=False, redundant_experts=0) for one in roles)
+                gathers=True, eplb=False, redundant_experts=0, overlap=None) for one in roles)
         load = d.Load(1024, rng.choice((128, 512)), 64, rng.choice((None, 2.5)))
         model = rng.choice(("org/model", "m $(x) 'y'"))
         yield experts, d.Deployment(f"svc-{number}", model, "m", engine, "0", roles, load, 2048,

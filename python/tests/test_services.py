@@ -837,6 +837,15 @@ class OverlapTest(FolderTest):
             flag = {"vllm": "--enable-dbo", "sglang": "--enable-two-batch-overlap"}[engine]
             made = deployments.deployment_of(service, engine)
             self.assertIn(flag, made.command(made.roles[0], 8000).args)
+            folder = self.folder / engine
+            deployments.write(made, "shell", folder)
+            found = so.check(service.problem, folder, explain=False, plan=service)
+            self.assertEqual(found.differences, ())
+            self.assertEqual(found.outcome.service["serve"]["overlap"], "on")
+            self.assertAlmostEqual(found.outcome.throughput, service.metrics.tokens_per_s_per_gpu)
+            other = so.check(service.problem, folder, explain=False, plan=so.plan(
+                loaded(engine=engine, mode="aggregated", pins={"overlap": "off"})))
+            self.assertIn("two micro-batches planned off, stated ", str(other.differences))
 
     def test_what_cannot_be(self):
         lengths = ["--isl", 16, "--osl", 8, "--devices", 4, "--overlap"]

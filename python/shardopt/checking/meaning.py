@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 from ..deployments.service import DECODE, PREFILL, SERVE, Role
-from ..engine_table import Names, value_of
+from ..engine_table import Names, overlap_of, value_of
 from .findings import Finding, ignored, illegal, note, unplanned
 from .flags import Values, json_of, read_flags
 from .programs import Invocation
@@ -168,6 +168,7 @@ def _role(
         batched_tokens=budget,
         cache_type=_cache_type(cache),
         quantization=str(names.get("quantization") or ""),
+        overlap=overlap_of(fields["overlap"]) if has_experts else None,
         eplb=eplb,
         redundant_experts=redundant,
     )

@@ -233,6 +233,7 @@ def _numbers(problem: Problem, one: Meaning) -> dict[str, Any]:
     return {
         "tp": role.tp, "dp": role.ranks, "ep": role.ep, "pp": role.pp, "cp": role.cp,
         "exchange": exchange, "workers": role.workers, **_eplb(problem, role),
+        **({} if role.overlap is None else {"overlap": "on"}),
     }
 
 

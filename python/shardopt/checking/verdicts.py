@@ -196,12 +196,17 @@ def check(
 _SAID = {
     "workers": "workers", "tp": "tp", "ranks": "dp", "ep": "ep", "pp": "pp", "cp": "cp",
     "cache_type": "KV cache type", "quantization": "weight type",
-    "eplb": "EPLB", "redundant_experts": "redundant experts",
+    "eplb": "EPLB", "redundant_experts": "redundant experts", "overlap": "two micro-batches",
 }
 
 
 def _as_said(value: object) -> object:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else "auto" if value == "" else value
+    if isinstance(value, tuple):
+        decoded, prompts = (least or "no number of" for least in value)
+        return f"from {decoded} tokens that decode and {prompts} that prefill" if any(value) else "on"
+    if value is None or isinstance(value, bool):
+        return "on" if value else "off"
+    return "auto" if value == "" else value
 
 
 def differences_of(stated: Stated, deployment: Deployment) -> list[Finding]:
