@@ -4,9 +4,11 @@
 `--run FOLDER` executes every `NAME.annotated.mlir` on CPU devices: a row of JSON with the distance
 of its results from those of `NAME.single.mlir` on one device, or from those that PyTorch left in
 `NAME.npz`, and the collectives of the compiled program with all annotations and with those of
-arguments alone, which XLA then propagates.
+arguments alone, which XLA then propagates. `--compile FOLDER` compiles them for as many devices, and
+does not run them.
 """
 
+import functools
 import json
 import os
 import re
@@ -34,10 +36,10 @@ def layer_norm(x, weight, bias):
     return centred * jax.lax.rsqrt(jnp.var(x, -1, keepdims=True) + 1e-5) * weight + bias
 
 
-def attention(p, x, memory=None, causal=True, turn=False):
+def attention(p, x, memory=None, causal=True, turn=False, size=WIDTH // HEADS):
     source = x if memory is None else memory
     q, k, v = (
-        (each @ p[name]).reshape(*each.shape[:2], -1, WIDTH // HEADS)
+        (each @ p[name]).reshape(*each.shape[:2], -1, size)
         for each, name in ((x, "q"), (source, "k"), (source, "v"))
     )
     if turn:
@@ -88,13 +90,17 @@ def scan(p, tokens):
     return norm(x, p["n1"]) @ p["head"]
 
 
-def vit(p, image):
-    x = convolution(image, p["patch"], 4)
+def vit(p, image, size=WIDTH // HEADS):
+    x = convolution(image, p["patch"], p["patch"].shape[-1])
     x = x.reshape(*x.shape[:2], -1).swapaxes(1, 2) + p["places"]
     for l in p["layers"]:
-        x = x + attention(l, layer_norm(x, l["n1"], l["b1"]), causal=False)
+        x = x + attention(l, layer_norm(x, l["n1"], l["b1"]), causal=False, size=size)
         x = x + jax.nn.gelu(layer_norm(x, l["n2"], l["b2"]) @ l["up"]) @ l["down"]
     return jnp.mean(x, 1) @ p["head"]
+
+
+def pool(x, size, stride):
+    return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 1, size, size), (1, 1, stride, stride), "SAME")
 
 
 def convolution(x, weight, stride=1):
@@ -120,6 +126,41 @@ def unet(p, image):
     low = jax.nn.relu(convolution(low, p["middle"]))
     grown = jnp.repeat(jnp.repeat(low, 2, 2), 2, 3)
     return convolution(jnp.concatenate([high, grown], 1), p["out"])
+
+
+def resnet_50(p, image):
+    """The published one, with the means and variances of its norms in their weights."""
+
+    def normed(x, weight, n, stride=1):
+        return batch_norm(convolution(x, weight, stride), n["scale"], n["shift"])
+
+    x = pool(jax.nn.relu(normed(image, p["stem"], p["norm"], 2)), 3, 2)
+    for stage, blocks in enumerate(p["stages"]):
+        for i, l in enumerate(blocks):
+            stride = 2 if stage and not i else 1
+            y = jax.nn.relu(normed(x, l["in"], l["n1"]))
+            y = jax.nn.relu(normed(y, l["middle"], l["n2"], stride))
+            skipped = normed(x, l["skip"], l["n4"], stride) if "skip" in l else x
+            x = jax.nn.relu(normed(y, l["out"], l["n3"]) + skipped)
+    return jnp.mean(x, (2, 3)) @ p["head"]
+
+
+def unet_5(p, image):
+    """The published one: five levels of two convolutions each."""
+    x, levels = image, []
+    for level in p["down"]:
+        if levels:
+            x = pool(x, 2, 2)
+        for weight in level:
+            x = jax.nn.relu(convolution(x, weight))
+        levels.append(x)
+    levels.pop()
+    for grown, level in zip(p["grown"], p["up"]):
+        x = convolution(jnp.repeat(jnp.repeat(x, 2, 2), 2, 3), grown)
+        x = jnp.concatenate([levels.pop(), x], 1)
+        for weight in level:
+            x = jax.nn.relu(convolution(x, weight))
+    return convolution(x, p["last"])
 
 
 def mamba(p, x):
@@ -165,6 +206,49 @@ def layer(keys=WIDTH, inner=4 * WIDTH, count=0):
     return found | ({"router": array(WIDTH, count)} if count else {})
 
 
+def resnet_50_shapes():
+    norm_of = lambda count: {"scale": array(count), "shift": array(count)}
+    stages, before = [], 64
+    for depth, width in ((3, 64), (4, 128), (6, 256), (3, 512)):
+        blocks = []
+        for i in range(depth):
+            block = {"in": array(width, before, 1, 1), "middle": array(width, width, 3, 3), "out": array(4 * width, width, 1, 1)}
+            block |= {"n1": norm_of(width), "n2": norm_of(width), "n3": norm_of(4 * width)}
+            if not i:
+                block |= {"skip": array(4 * width, before, 1, 1), "n4": norm_of(4 * width)}
+            before = 4 * width
+            blocks.append(block)
+        stages.append(blocks)
+    return {"stem": array(64, 3, 7, 7), "norm": norm_of(64), "stages": stages, "head": array(2048, 1000)}
+
+
+def unet_5_shapes():
+    widths = [64 << level for level in range(5)]
+    pairs = lambda before, width: [array(width, before, 3, 3), array(width, width, 3, 3)]
+    return {
+        "down": [pairs(before, width) for before, width in zip([3, *widths], widths)],
+        "grown": [array(width, 2 * width, 3, 3) for width in widths[-2::-1]],
+        "up": [pairs(2 * width, width) for width in widths[-2::-1]],
+        "last": array(2, 64, 1, 1),
+    }
+
+
+def vit_shapes(width, depth, patch, places, classes):
+    weights = {name: array(width, width) for name in "qkvo"} | {name: array(width) for name in ("n1", "n2", "b1", "b2")}
+    weights |= {"up": array(width, 4 * width), "down": array(4 * width, width)}
+    return {"patch": array(width, 3, patch, patch), "places": array(places, width), "head": array(width, classes), "layers": [weights] * depth}
+
+
+def published(batch, pixels):
+    """Networks of published sizes, on images of so many pixels."""
+    image = array(batch, 3, pixels, pixels)
+    return {
+        "resnet_50": (resnet_50, resnet_50_shapes(), image),
+        "unet_5": (unet_5, unet_5_shapes(), image),
+        "vit_b16": (functools.partial(vit, size=64), vit_shapes(768, 12, 16, (pixels // 16) ** 2, 1000), image),
+    }
+
+
 def models():
     """The function and the shapes of its arguments, by name."""
     embed, head = array(WORDS, WIDTH), array(WIDTH, WORDS)
@@ -182,11 +266,12 @@ def models():
         "unet": (unet, {"stem": array(16, 8, 3, 3), "down": array(32, 16, 3, 3), "middle": array(32, 32, 3, 3), "out": array(8, 48, 3, 3)}, image),
         "mamba": (mamba, {"n1": array(WIDTH), "in": array(WIDTH, 4 * WIDTH), "conv": array(4, 2 * WIDTH), "step": array(2 * WIDTH, 2 * WIDTH), "a": array(2 * WIDTH, 4), "b": array(2 * WIDTH, 4), "c": array(2 * WIDTH, 4), "out": array(2 * WIDTH, WIDTH)}, array(2, 8, WIDTH)),
         "encoder_decoder": (encoder_decoder, {"embed": embed, "encoder": [layer()], "layers": [layer()], "cross": [layer()]}, text, text),
+        **published(8, 64),
     }
 
 
-def write(folder):
-    for name, (function, *shapes) in models().items():
+def write(folder, wanted=None):
+    for name, (function, *shapes) in (wanted or models()).items():
         module = jax.jit(function).lower(*shapes).compiler_ir("stablehlo")
         Path(folder, f"{name}.single.mlir").write_text(str(module))
         Path(folder, f"{name}.mlir").write_text(module.operation.get_asm(print_generic_op_form=True))
@@ -205,7 +290,7 @@ def specs(part):
         yield tuple(map(int, sizes)), kind, PartitionSpec(*axes)
 
 
-def compiled(text, count):
+def compiled(text, count, shardy=True, **flags):
     from jax._src import compiler, xla_bridge
     from jax._src.interpreters import mlir
     from jax._src.lib import xla_client
@@ -215,9 +300,10 @@ def compiled(text, count):
         module = ir.Module.parse(text)
         assert module.operation.verify()
         options = compiler.get_compile_options(
-            num_replicas=1, num_partitions=count, device_assignment=np.arange(count)[None]
+            num_replicas=1, num_partitions=count, device_assignment=np.arange(count)[None],
+            env_options_overrides={name: str(value) for name, value in flags.items()},
         )
-        options.executable_build_options.use_shardy_partitioner = True
+        options.executable_build_options.use_shardy_partitioner = shardy
         devices = xla_client.DeviceList(tuple(jax.devices()[:count]))
         return xla_bridge.get_backend().compile_and_load(module, devices, options)
 
@@ -246,6 +332,47 @@ def of_arguments(text):
     return re.sub(r'"sdy\.sharding_constraint"(\(%[\w#]+\)) <\{.*?\}> :', r'"stablehlo.reshape"\1 :', text)
 
 
+def of_gspmd(text):
+    """The same in the form of XLA's former partitioner: tiles of devices."""
+    mesh = re.findall(r'"(\w+)"=(\d+)', text[: text.find("func.func")])
+
+    def tiled(found):
+        dims = [re.findall(r'"(\w+)"', dim) for dim in re.findall(r"\{([^}]*)\}", found.group(1))]
+        used = [axis for dim in dims for axis in dim]
+        order = [*used, *(axis for axis, _ in mesh if axis not in used)]
+        sizes = {axis: int(size) for axis, size in mesh}
+        tiles = [int(np.prod([sizes[axis] for axis in dim] or [1])) for dim in dims]
+        rest = int(np.prod([sizes[axis] for axis in order if axis not in used] or [1]))
+        if not used:
+            return 'mhlo.sharding = "{replicated}"'
+        turned = [[axis for axis, _ in mesh].index(axis) for axis in order]
+        listed = ",".join(str(sizes[axis]) for axis, _ in mesh)
+        turn = f"T({','.join(map(str, turned))})" if turned != sorted(turned) else ""
+        behind = " last_tile_dim_replicate" if rest > 1 else ""
+        return f'mhlo.sharding = "{{devices=[{",".join(map(str, tiles + [rest] * (rest > 1)))}]<=[{listed}]{turn}{behind}}}"'
+
+    text = re.sub(r'^ *"sdy\.mesh".*\n', "", of_arguments(text), flags=re.M)
+    return re.sub(r"sdy\.sharding = #sdy\.sharding<@\w+, \[([^\]]*)\]>", tiled, text)
+
+
+def compile_all(folder):
+    for path in sorted(Path(folder).glob("*.annotated.mlir")):
+        text = path.read_text()
+        count = int(np.prod([int(size) for size in re.findall(r'"\w+"=(\d+)', text[: text.find("func.func")])]))
+        row = {"place": path.name.split(".")[0]}
+        for name, module, shardy in (("annotated", text, True), ("shardy", of_arguments(text), True), ("gspmd", of_gspmd(text), False)):
+            # Code for the CPU is not looked at.
+            program = compiled(module, count, shardy, xla_backend_optimization_level=0, xla_llvm_disable_expensive_passes=True)
+            row[name] = collectives(program.hlo_modules()[0].to_string())
+        print(json.dumps(row), flush=True)
+
+
+def spread(shape):
+    """Half the width of random values: sums of products stay small in deep networks."""
+    inputs = int(np.prod(shape[1:])) if len(shape) == 4 else shape[0] if len(shape) == 2 else 1
+    return min(0.3, np.sqrt(3 / max(1, inputs)))
+
+
 def run(folder):
     jax.config.update("jax_enable_x64", True)  # indices of PyTorch
     for path in sorted(Path(folder).glob("*.annotated.mlir")):
@@ -261,7 +388,7 @@ def run(folder):
             values = [
                 rng.integers(0, WORDS, shape).astype(np.int32)
                 if kind == "i32"
-                else rng.uniform(-0.3, 0.3, shape).astype(np.float32)
+                else (spread(shape) * rng.uniform(-1, 1, shape)).astype(np.float32)
                 for shape, kind, _ in specs(taken)
             ]
             wanted, _ = executed(Path(folder, f"{name}.single.mlir").read_text(), values)
@@ -273,4 +400,4 @@ def run(folder):
 
 
 if __name__ == "__main__":
-    {"--write": write, "--run": run}[sys.argv[1]](sys.argv[2])
+    {"--write": write, "--run": run, "--compile": compile_all}[sys.argv[1]](sys.argv[2])
