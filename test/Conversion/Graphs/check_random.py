@@ -74,7 +74,7 @@ class Graph:
         for _ in range(size):
             kind = rng.choice([*OPS, *RESHAPES])
             if kind == "expand":
-                x = find(lambda shape: len(shape) == 1) or argument((math.prod(rng.choices(dims, k=2)),))
+                x = find(lambda shape: len(shape) == 1 and shape[0] % 2 == 0) or argument((math.prod(rng.choices(dims, k=2)),))
                 rows = rng.choice([n for n in (2, *dims) if self.shapes[x][0] % n == 0])
                 columns = self.shapes[x][0] // rows
             else:
