@@ -44,6 +44,7 @@ pybind11_add_module(shardopt-python MODULE NO_EXTRAS
   python/src/AskTell.cpp
   python/src/DegreeTable.cpp
   python/src/Module.cpp
+  python/src/NumberColumns.cpp
   python/src/Rows.cpp
   python/src/Settings.cpp)
 set_target_properties(shardopt-python PROPERTIES

@@ -14,6 +14,7 @@
 #include "AskTell.h"
 #include "DegreeTable.h"
 #include "Interrupt.h"
+#include "NumberColumns.h"
 #include "Rows.h"
 #include "Settings.h"
 
@@ -589,6 +590,7 @@ PYBIND11_MODULE(_shardopt, module) {
                if (auto why = cost::whyNoLengths(readLengths(lengths)))
                  throw py::value_error(*why);
              });
+  module.def("number_columns", &numberColumns);
   module.def("machine_json", &machineJson);
   module.def("list_known", [](const std::string &name,
                               std::vector<std::string> known, size_t most) {

@@ -47,6 +47,8 @@ class ReadingTest(unittest.TestCase):
         for text in (
             "arrival_s,isl,osl\n3,100,10\n4.5,2000,20\n",
             "osl,arrival_s,other,isl\n20,4.5,x,2000\n10,3,y,100\n\n",
+            "arrival_s,isl,osl,other\n3,1e2,10,-1\n4.50,2000.0,20,0",
+            'arrival_s,isl,osl\r\n3,"100",10\r\n\r\n 4.5, 2000,+20\r\n',
             "TIMESTAMP,ContextTokens,GeneratedTokens\n"
             "2023-11-16 18:15:46.0000000,100,10\n2023-11-16 18:15:47.5000000,2000,20\n",
             "Timestamp,Model,Request tokens,Response tokens\n3,GPT-4,100,10\n4.5,GPT-4,2000,20\n",
