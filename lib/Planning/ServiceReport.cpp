@@ -494,6 +494,10 @@ std::string shardopt::frontierJson(const ServiceFrontier &frontier) {
   for (const ServiceSummary &point : frontier.points)
     writeSummary(json, point);
   json.endArray();
+  json.key("variants").beginArray();
+  for (const ServiceSummary &point : frontier.points)
+    json.value(int64_t(point.variant));
+  json.endArray();
   json.endObject();
   return text + "\n";
 }

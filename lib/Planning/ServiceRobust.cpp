@@ -17,6 +17,7 @@
 #include "shardopt/Support/Suggest.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace shardopt;
 using namespace shardopt::service;
@@ -110,22 +111,25 @@ static std::optional<Error> wrongBands(const ServiceRequest &request,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One, and its optimum.
-struct RobustCase {
+/// What is asked in one or more of them, which differ in their limits alone.
+struct Work {
+  static ErrorOr<std::shared_ptr<const Work>>
+  create(const std::shared_ptr<const Scenario> &on,
+         const ServiceRequest &request);
+
   Asked asked;
   std::unique_ptr<ServiceSearcher> searcher;
-  Robustness::Scenario told;
-  Found best;
+};
 
-  const ServiceGoal &goal() const { return asked.summary.goal; }
-  ServiceSearcher &search() {
-    const ServiceSummary &summary = asked.summary;
-    if (!searcher)
-      searcher = std::make_unique<ServiceSearcher>(
-          *asked.sides.decode, asked.sides.prefill.get(), asked.sides.engine,
-          summary.engine, summary.goal);
-    return *searcher;
-  }
+/// One, and its optimum.
+struct RobustCase {
+  std::shared_ptr<const Work> work;
+  ServiceGoal goal;
+  Robustness::Scenario told;
+  Found best; ///< of those that were not known from others
+
+  const Asked &asked() const { return work->asked; }
+  ServiceSearcher &search() const { return *work->searcher; }
 };
 
 /// All scenarios, and the plan that is worth most.
@@ -139,6 +143,9 @@ public:
   /// The plan under the numbers as asked, and what it loses elsewhere; an error
   /// where none meets the limits of all scenarios.
   ErrorOr<ServiceSummary> finished();
+
+  /// Searches the optimum of `one`, for what is better than those before.
+  std::optional<Error> findOptimum(RobustCase &one);
 
   double of(const ServicePlan &plan) const override {
     return share(plan) * cases[driver].told.optimum;
@@ -168,6 +175,21 @@ static std::string describe(const std::vector<ServiceBand> &bands,
   return values.empty() ? "the numbers as asked" : text;
 }
 
+ErrorOr<std::shared_ptr<const Work>>
+Work::create(const std::shared_ptr<const Scenario> &on,
+             const ServiceRequest &request) {
+  ErrorOr<Asked> asked = Asked::create(on, request);
+  if (!asked)
+    return asked.error();
+  auto work = std::make_shared<Work>();
+  work->asked = std::move(*asked);
+  const Sides &sides = work->asked.sides;
+  work->searcher = std::make_unique<ServiceSearcher>(
+      *sides.decode, sides.prefill.get(), sides.engine,
+      work->asked.summary.engine, work->asked.goal());
+  return std::shared_ptr<const Work>(std::move(work));
+}
+
 ErrorOr<Maximin> Maximin::create(const std::shared_ptr<const Scenario> &on,
                                  const ServiceRequest &request,
                                  const std::vector<ServiceBand> &bands) {
@@ -175,10 +197,13 @@ ErrorOr<Maximin> Maximin::create(const std::shared_ptr<const Scenario> &on,
     return *wrong;
   Maximin all;
   all.bands = bands;
+  // Longer times are shorter limits.
+  std::map<std::vector<double>, std::shared_ptr<const Work>> known;
   size_t corners = size_t(1) << bands.size();
   for (size_t corner = 0; corner <= corners; ++corner) {
     ServiceRequest one = request;
     RobustCase made;
+    std::vector<double> others;
     for (size_t i = 0; corner > 0 && i < bands.size(); ++i) {
       double value = (corner - 1) >> i & 1 ? bands[i].high : bands[i].low;
       auto changed = withValue(std::move(one), bands[i].name, value);
@@ -186,29 +211,62 @@ ErrorOr<Maximin> Maximin::create(const std::shared_ptr<const Scenario> &on,
         return changed.error();
       one = std::move(*changed);
       made.told.values.push_back(value);
+      if (bands[i].name != ofTimes)
+        others.push_back(value);
     }
-    ErrorOr<Asked> asked = Asked::create(on, one);
+    std::shared_ptr<const Work> &work = known[others];
+    if (!work) {
+      auto created = Work::create(on, one);
+      if (!created)
+        return created.error();
+      work = std::move(*created);
+    }
+    ErrorOr<ServiceSummary> asked = summaryOf(on, one);
     if (!asked)
       return asked.error();
-    made.asked = std::move(*asked);
+    made.work = work;
+    made.goal = asked->goal;
     all.cases.push_back(std::move(made));
   }
-  for (RobustCase &one : all.cases) {
-    ServiceShortage shortage;
-    one.best =
-        one.search().find(one.goal(), all.proof, shortage, one.asked.mode);
-    for (const auto *plan : {&one.best.aggregated, &one.best.disaggregated})
-      if (*plan)
-        one.told.optimum =
-            std::max(one.told.optimum, (*plan)->requestsPerSecond);
-    if (one.goal().isStopped())
-      return Error{"stopped before the best service was found"};
-    if (one.told.optimum <= 0)
-      return Error{"no plan on " + std::to_string(one.goal().allDevices()) +
-                   " devices meets the SLOs with " +
-                   describe(bands, one.told.values)};
-  }
+  for (RobustCase &one : all.cases)
+    if (auto wrong = all.findOptimum(one))
+      return *wrong;
   return all;
+}
+
+std::optional<Error> Maximin::findOptimum(RobustCase &one) {
+  // The usual plan has both modes.
+  Found known;
+  for (const RobustCase &before : cases) {
+    if (&before == &one)
+      break;
+    for (const auto *plan :
+         {&before.best.aggregated, &before.best.disaggregated}) {
+      double rate = *plan ? one.search().attained(**plan, one.goal,
+                                                  one.told.optimum, proof)
+                          : 0;
+      if (rate <= one.told.optimum)
+        continue;
+      one.told.optimum = rate;
+      known.aggregated = **plan;
+      known.aggregated->isBound = true;
+      known.aggregated->worth = rate;
+      known.disaggregated = known.aggregated;
+    }
+  }
+  ServiceShortage shortage;
+  one.best =
+      one.search().find(one.goal, proof, shortage, one.asked().mode, known);
+  for (const auto *plan : {&one.best.aggregated, &one.best.disaggregated})
+    if (*plan)
+      one.told.optimum = std::max(one.told.optimum, (*plan)->requestsPerSecond);
+  if (one.goal.isStopped())
+    return Error{"stopped before the best service was found"};
+  if (one.told.optimum <= 0)
+    return Error{"no plan on " + std::to_string(one.goal.allDevices()) +
+                 " devices meets the SLOs with " +
+                 describe(bands, one.told.values)};
+  return std::nullopt;
 }
 
 double Maximin::share(const ServicePlan &plan) const {
@@ -216,7 +274,7 @@ double Maximin::share(const ServicePlan &plan) const {
   // The hardest first: where the best plan is worst.
   for (size_t i = 0; i < cases.size(); ++i) {
     RobustCase &one = cases[i == 0 ? driver : i <= driver ? i - 1 : i];
-    double rate = one.search().attained(plan, one.goal(),
+    double rate = one.search().attained(plan, one.goal,
                                         bestShare * one.told.optimum, proof);
     least = std::min(least, rate / one.told.optimum);
     if (least <= bestShare)
@@ -233,7 +291,7 @@ size_t Maximin::worstCase() {
   for (size_t i = 0; i < cases.size(); ++i) {
     RobustCase &one = cases[i];
     double found =
-        one.search().attained(*best, one.goal(), 0, proof) / one.told.optimum;
+        one.search().attained(*best, one.goal, 0, proof) / one.told.optimum;
     if (found < least) {
       least = found;
       worst = i;
@@ -252,11 +310,11 @@ void Maximin::run() {
   else
     driver = worstCase();
   RobustCase &one = cases[driver];
-  ServiceGoal goal = one.goal();
+  ServiceGoal goal = one.goal;
   goal.worth = this;
   for (ServiceMode mode :
        {ServiceMode::Aggregated, ServiceMode::Disaggregated}) {
-    if (one.asked.mode && *one.asked.mode != mode)
+    if (one.asked().mode && *one.asked().mode != mode)
       continue;
     std::optional<ServicePlan> known;
     if (best) {
@@ -271,30 +329,30 @@ void Maximin::run() {
 
 ErrorOr<ServiceSummary> Maximin::finished() {
   const RobustCase &usual = cases.front();
-  if (usual.goal().isStopped())
+  if (usual.goal.isStopped())
     return Error{"stopped before the best service was found"};
   if (!best)
-    return Error{"no plan on " + std::to_string(usual.goal().allDevices()) +
+    return Error{"no plan on " + std::to_string(usual.goal.allDevices()) +
                  " devices meets the SLOs in all " +
                  std::to_string(cases.size()) + " scenarios"};
-  ServiceSummary found = usual.asked.summary;
-  found.asked = usual.asked.mode;
+  ServiceSummary found = usual.asked().summary;
+  found.asked = usual.asked().mode;
   Robustness robustness;
   robustness.bands = bands;
   found.aggregated = usual.best.aggregated;
   found.disaggregated = usual.best.disaggregated;
-  found.mode = modeOf(found, usual.asked.mode);
+  found.mode = modeOf(found, usual.asked().mode);
   ServicePlan asAsked = *found.best();
   for (RobustCase &one : cases) {
-    one.told.attained = one.search().attained(*best, one.goal(), 0, proof);
-    one.told.usual = one.search().attained(asAsked, one.goal(), 0, proof);
+    one.told.attained = one.search().attained(*best, one.goal, 0, proof);
+    one.told.usual = one.search().attained(asAsked, one.goal, 0, proof);
     robustness.scenarios.push_back(one.told);
   }
   GivenService given = givenBy(*best);
   given.concurrency = 0;
   found.aggregated.reset();
   found.disaggregated.reset();
-  judgeService(found, usual.asked.sides, given);
+  judgeService(found, usual.asked().sides, given);
   found.breaches.reset();
   found.proof = proof;
   found.robustness = std::move(robustness);

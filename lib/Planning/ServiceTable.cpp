@@ -167,7 +167,7 @@ std::string shardopt::otherMode(const ServiceSummary &summary) {
   const std::optional<ServicePlan> &other =
       isTogether ? summary.disaggregated : summary.aggregated;
   if (!other)
-    return "none meets the limits";
+    return summary.isOtherSought ? "none meets the limits" : "none is better";
   auto percent = [](double value, double than) {
     double more = 100 * (value / than - 1);
     return threeDigits(std::abs(more)) + " % " + (more < 0 ? "less" : "more");

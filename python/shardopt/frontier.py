@@ -109,9 +109,20 @@ _LEAST_STEP = 0.01
 def _frontier_of_services(problem: Problem, step: float) -> Frontier:
     """Each point is the best service of a TPOT that is shorter by `step` than that of
     the one before, at the percentile of the SLO; of what is listed, the best."""
-    fronts = _of_variants(problem, lambda each: _frontier_of_one(each, step))
-    found = [point for front in fronts for point in front]
-    return Frontier(tuple(found if len(fronts) == 1 else _undominated(found)))
+    variants = problem.variants()
+    asked: dict[str, Any] = {**settings_of(variants[0]), "step": step / (1 - step)}
+    if len(variants) > 1:
+        asked["variants"] = [(each.handle, settings_of(each)) for each in variants]
+    text, why = _checked(variants[0].handle.service_frontier, asked)
+    report = json.loads(text)
+    if why is not None:
+        raise infeasible(variants[0], report["points"][0], why)
+    found = []
+    for point, number in zip(report["points"], report["variants"]):
+        own, limit = variants[number], point["requests"].get("tpot_ms")
+        under = own if limit == own.requests.get("tpot_ms") else own.replace(tpot_ms=limit)
+        found.append(Service(under, point, point["mode"]))
+    return Frontier(tuple(found))
 
 
 def _of_variants(problem: Problem, find: "Callable[[Problem], Found]") -> "list[Found]":
@@ -126,37 +137,6 @@ def _of_variants(problem: Problem, find: "Callable[[Problem], Found]") -> "list[
             reasons.append(error)
     if not found:
         raise reasons[0]
-    return found
-
-
-def _undominated(services: "list[Service]") -> "list[Service]":
-    """Those that no other one is as good as in TPOT and in throughput, fastest last."""
-    def tpot(service: Service) -> float:
-        return service.metrics.tpot.at(service.problem.tpot_percentile)
-
-    kept: list[Service] = []
-    for one in sorted(services, key=lambda each: (tpot(each), -throughput_of(each))):
-        if not kept or throughput_of(one) > throughput_of(kept[-1]):
-            kept.append(one)
-    return kept[::-1]
-
-
-def throughput_of(service: Service) -> float:
-    return service.metrics.tokens_per_s_per_gpu
-
-
-def _frontier_of_one(problem: Problem, step: float) -> "list[Service]":
-    asked = {**settings_of(problem), "step": step / (1 - step)}
-    text, why = _checked(problem.handle.service_frontier, asked)
-    points = json.loads(text)["points"]
-    if why is not None:
-        raise infeasible(problem, points[0], why)
-    own = problem.requests.get("tpot_ms")
-    found = []
-    for point in points:
-        limit = point["requests"].get("tpot_ms")
-        under = problem if limit == own else problem.replace(tpot_ms=limit)
-        found.append(Service(under, point, point["mode"]))
     return found
 
 

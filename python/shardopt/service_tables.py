@@ -212,6 +212,8 @@ def other_mode(service: Service) -> str:
         asked = service.problem.mode not in (None, "best")
         if asked:
             return f"{mode}: not searched"
+        if service.report.get("other_mode") == "none is better":
+            return f"{mode}: none is better"
         gpus = service.problem.devices or service.problem.max_devices
         where = f" on {counted(gpus, 'GPU')}" if gpus else ""
         sized = f"; --set mode={mode} finds its size" if service.report.get("size") else ""

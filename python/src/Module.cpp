@@ -413,9 +413,8 @@ static py::tuple describeService(const ServiceSummary &service) {
   return py::make_tuple(serviceTable(service), serviceJson(service), why);
 }
 
-/// The best of the "variants" of `settings`, each a problem and its settings,
-/// where there are some, and its number; with "bands" the one for them.
-py::tuple NativeProblem::planService(const py::dict &settings) const {
+/// The "variants" of `settings`, each a problem and its settings.
+static std::vector<ServiceVariant> variantsOf(const py::dict &settings) {
   std::vector<ServiceVariant> variants;
   if (settings.contains("variants"))
     for (const py::handle &one : settings["variants"]) {
@@ -423,6 +422,22 @@ py::tuple NativeProblem::planService(const py::dict &settings) const {
       variants.push_back(
           {problem.cast<const NativeProblem &>().scenario, readService(own)});
     }
+  return variants;
+}
+
+/// They are stopped and watched as `asked` is.
+static void follow(std::vector<ServiceVariant> &variants,
+                   const ServiceRequest &asked) {
+  for (ServiceVariant &variant : variants) {
+    variant.request.stop = asked.stop;
+    variant.request.watch = asked.watch;
+  }
+}
+
+/// The best of the "variants" of `settings`, where there are some, and its
+/// number; with "bands" the one for them.
+py::tuple NativeProblem::planService(const py::dict &settings) const {
+  std::vector<ServiceVariant> variants = variantsOf(settings);
   std::vector<std::tuple<std::string, double, double>> said;
   take(settings, "bands", said);
   std::vector<ServiceBand> bands;
@@ -431,10 +446,7 @@ py::tuple NativeProblem::planService(const py::dict &settings) const {
   ServiceSummary found = searched(settings, [&](const ServiceRequest &asked) {
     if (settings.contains("bands"))
       return shardopt::planRobust(scenario, asked, bands);
-    for (ServiceVariant &variant : variants) {
-      variant.request.stop = asked.stop;
-      variant.request.watch = asked.watch;
-    }
+    follow(variants, asked);
     return variants.empty() ? shardopt::planService(scenario, asked)
                             : planVariants(variants);
   });
@@ -448,14 +460,18 @@ py::tuple NativeProblem::sizeService(const py::dict &settings) const {
   }));
 }
 
-/// The Pareto frontier of tokens a second per GPU and of a user as JSON, and
-/// why it is empty, or None.
+/// The Pareto frontier of tokens a second per GPU and of a user, over the
+/// "variants" of `settings`, as JSON, and why it is empty, or None.
 py::tuple NativeProblem::serviceFrontier(const py::dict &settings) const {
   double step = defaultFrontierStep;
   take(settings, "step", step);
+  std::vector<ServiceVariant> variants = variantsOf(settings);
   ServiceFrontier frontier =
       searched(settings, [&](const ServiceRequest &asked) {
-        return shardopt::serviceFrontier(scenario, asked, step);
+        if (variants.empty())
+          variants.push_back({scenario, asked});
+        follow(variants, asked);
+        return shardopt::serviceFrontier(variants, step);
       });
   std::optional<std::string> why;
   if (!frontier.points.front().best())

@@ -42,8 +42,13 @@ ErrorOr<ServiceFrontier>
 serviceFrontier(std::shared_ptr<const Scenario> scenario,
                 const ServiceRequest &request,
                 double step = defaultFrontierStep);
+/// The same over several models and requests, as `planVariants` takes them:
+/// each point is the optimum of all, and says its `variant`.
+ErrorOr<ServiceFrontier>
+serviceFrontier(const std::vector<ServiceVariant> &variants,
+                double step = defaultFrontierStep);
 
-/// "points", each as `serviceJson` has it.
+/// "points", each as `serviceJson` has it, and the numbers of their "variants".
 std::string frontierJson(const ServiceFrontier &frontier);
 
 } // namespace shardopt

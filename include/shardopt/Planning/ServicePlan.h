@@ -351,6 +351,9 @@ struct ServiceSummary {
   std::optional<ServiceRobustness> robustness;
 
   std::optional<ServiceMode> asked; ///< the mode that was asked for
+  /// Whether the best plan of the mode that is not recommended was sought, and
+  /// not only whether one is better.
+  bool isOtherSought = true;
 
   /// The recommended plan; null where none meets the limits.
   const ServicePlan *best() const;
