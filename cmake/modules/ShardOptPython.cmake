@@ -141,8 +141,10 @@ if(SHARDOPT_INCLUDE_TESTS)
     ${PROJECT_SOURCE_DIR}/python/tests/test_*.py)
   foreach(file ${files})
     string(REGEX REPLACE "^test_(.*)\\.py$" "\\1" name ${file})
+    # What hangs ends with the stacks of its threads.
     add_test(NAME python/${name}
-      COMMAND ${tester} -m unittest discover -s python/tests -t python/tests -p ${file}
+      COMMAND timeout --signal=ABRT 1200 ${tester} -X faulthandler
+              -m unittest discover -s python/tests -t python/tests -p ${file}
       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(python/${name} PROPERTIES ENVIRONMENT
       "PYTHONPATH=${PROJECT_BINARY_DIR}/python;SHARDOPT_BUILD=${PROJECT_BINARY_DIR}")

@@ -1,5 +1,6 @@
 """Runs a command under limits, and says what is wrong with how it ended."""
 
+import contextlib
 import dataclasses
 import glob
 import math
@@ -61,11 +62,13 @@ def _works(session):
 
 def _watch(session, limits, ended, end):
     """Calls `end` when a session has waited for `limits.seconds` longer than it has worked."""
+    period = min(1.0, limits.seconds / 4)
     waited, before = 0.0, time.monotonic()
-    while not ended.wait(min(1.0, limits.seconds / 4)):
+    while not ended.wait(period):
         now = time.monotonic()
-        past = before - now if _works(session) else now - before
-        waited, before = max(0.0, waited + past), now
+        # Where this thread had to wait for a processor, the session had to as well.
+        past = min(now - before, 2 * period)
+        waited, before = max(0.0, waited + (-past if _works(session) else past)), now
         if waited > limits.seconds:
             end()
             return
@@ -88,8 +91,9 @@ def run(command, folder, limits):
         late = threading.Event()
 
         def end():
-            late.set()
-            os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.killpg(process.pid, signal.SIGKILL)
+                late.set()
 
         ended = threading.Event()
         watch = threading.Thread(target=_watch, args=(process.pid, limits, ended, end))
@@ -98,10 +102,8 @@ def run(command, folder, limits):
         ended.set()
         watch.join()
         process.returncode = os.waitstatus_to_exitcode(status)
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         size = output.seek(0, os.SEEK_END)
         output.seek(max(0, size - TAIL))
         text = output.read().decode(errors="replace")
