@@ -92,8 +92,8 @@ const ServicePlan *ServiceSummary::best() const {
   return *mode == ServiceMode::Aggregated ? &*aggregated : &*disaggregated;
 }
 
-/// The fewest devices, in whole domains, with which there is a plan; 0: as many
-/// as `mostTimes` those of the goal do not suffice.
+/// The fewest devices, of more than one domain in whole domains, with which
+/// there is a plan; 0: as many as `mostTimes` those of the goal do not suffice.
 static int64_t fewestDevices(const Asked &asked) {
   const ServiceSummary &summary = asked.summary;
   const Sides &sides = asked.sides;
@@ -104,10 +104,10 @@ static int64_t fewestDevices(const Asked &asked) {
   ServiceProof effort;
   auto isOver = [&] { return summary.goal.isStopped(); };
   // The search in one mode is the quicker one: it finds devices that suffice.
-  auto hasPlan = [&](int64_t domains,
-                     std::initializer_list<ServiceMode> modes) {
+  auto isEnough = [&](int64_t devices,
+                      std::initializer_list<ServiceMode> modes) {
     ServiceGoal goal = summary.goal;
-    goal.devices = domains * domain;
+    goal.devices = devices;
     ServiceShortage shortage;
     for (ServiceMode one : modes) {
       if ((mode && *mode != one) || isOver())
@@ -122,27 +122,33 @@ static int64_t fewestDevices(const Asked &asked) {
   };
   constexpr ServiceMode one = ServiceMode::Aggregated,
                         two = ServiceMode::Disaggregated;
-  int64_t enough = from, least = from; // fewer than `least` are too few
-  while (enough <= mostTimes * from && !hasPlan(enough, {one}))
+  // Of `unit` devices each; fewer than `least` are too few, `enough` are not.
+  auto fewestBetween = [&](int64_t least, int64_t enough, int64_t unit) {
+    while (least < enough && !isOver()) {
+      int64_t middle = (least + enough) / 2;
+      if (isEnough(middle * unit, {one, two}))
+        enough = middle;
+      else
+        least = middle + 1;
+    }
+    return enough * unit;
+  };
+  int64_t enough = from, least = from;
+  while (enough <= mostTimes * from && !isEnough(enough * domain, {one}))
     enough *= 2;
   if (enough > mostTimes * from) {
     // More devices meet no fewer limits, so the most of them answer for all.
-    if (!hasPlan(mostTimes * from, {one, two}))
+    if (!isEnough(mostTimes * from * domain, {one, two}))
       return 0;
-    for (enough = from; !hasPlan(enough, {one, two}); enough *= 2) {
+    for (enough = from; !isEnough(enough * domain, {one, two}); enough *= 2) {
       if (isOver())
         return 0;
       least = enough + 1;
     }
   }
-  while (least < enough && !isOver()) {
-    int64_t middle = (least + enough) / 2;
-    if (hasPlan(middle, {one, two}))
-      enough = middle;
-    else
-      least = middle + 1;
-  }
-  return enough * domain;
+  if (enough == 1)
+    return fewestBetween(summary.goal.devices + 1, domain, 1);
+  return fewestBetween(least, enough, domain);
 }
 
 /// What would be met in the place of a limit, the rate and all else as they
@@ -390,10 +396,11 @@ static std::string missedLimits(const ServiceSummary &summary) {
 std::string shardopt::whyNoService(const ServiceSummary &summary) {
   const ServiceGoal &goal = summary.goal;
   const ServiceShortage &shortage = *summary.shortage;
-  std::string devices = formatNumber(double(goal.allDevices()));
+  int64_t devices = goal.allDevices();
   std::string text = summary.aggregated || summary.disaggregated
                          ? "the mode that is asked for has no plan: "
-                         : "no plan on " + devices + " devices: ";
+                         : "no plan on " + std::to_string(devices) +
+                               (devices == 1 ? " device: " : " devices: ");
   if (shortage.part == "engine")
     text += "'" + std::string(spell(summary.engine)) +
             "' runs no layout of the model; of the first, " + shortage.example;

@@ -303,14 +303,30 @@ TEST(ServicePlan, SaysWhyThereIsNone) {
   EXPECT_NE(why(requestOf(4096, 512, 30, 1000, 1))
                 .find("weights and the cache of one request take "),
             std::string::npos);
-  EXPECT_NE(why(requestOf(4096, 512, 30, 1000, 1)).find("; 8 devices suffice"),
-            std::string::npos);
   EXPECT_NE(why(requestOf(4096, 512, 3, 1000, 8))
                 .find("a TPOT of 3 ms (mean) is missed: the least is "),
             std::string::npos);
   ServiceRequest rate = requestOf(4096, 512, 30, 1000, 8);
   rate.load[RequestField::Rate] = 20;
   EXPECT_NE(why(rate).find(" of 20 requests a second are served"),
+            std::string::npos);
+}
+
+TEST(ServicePlan, SaysTheFewestDevicesThatSuffice) {
+  auto planOn = [](int64_t devices) {
+    return planService(scenarioOn("h100_sxm", llama70B(), cost::Phase::Decode),
+                       requestOf(4096, 512, 30, 1000, devices));
+  };
+  auto none = planOn(1);
+  ASSERT_TRUE(none && none->shortage);
+  int64_t fewest = none->shortage->fewestDevices;
+  EXPECT_GT(fewest, 1);
+  EXPECT_LT(fewest, 8); // less than an NVLink domain
+  EXPECT_TRUE(planOn(fewest)->best());
+  for (int64_t devices = 2; devices < fewest; ++devices)
+    EXPECT_EQ(planOn(devices)->shortage->fewestDevices, fewest);
+  EXPECT_NE(whyNoService(*none).find("; " + std::to_string(fewest) +
+                                     " devices suffice"),
             std::string::npos);
 }
 
