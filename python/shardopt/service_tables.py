@@ -54,14 +54,17 @@ def _machine_names(service: Service) -> tuple[str, str]:
     return decode, prefill
 
 
-def _gpus_of(service: Service) -> str:
-    """"8 GPUs of h100_sxm and 4 of b200_sxm"."""
-    decode, prefill = _machine_names(service)
-    text = f"{counted(service.report['devices'], 'GPU')} of {decode}"
-    apart = service.report.get("prefill_devices")
+def service_line(
+    problem: Problem, engine: str | None, devices: int, decode: str, prefill: str, apart: int
+) -> str:
+    """"llama-3.1-70b, vllm on 8 GPUs of h100_sxm and 4 of b200_sxm"."""
+    runner = "engine none" if engine == FREE else engine
+    text = f"{runner} on {counted(devices, 'GPU')} of {decode}"
     if apart:
-        return f"{text} and {apart} of {prefill}"
-    return f"{text} or {prefill}" if prefill and prefill != decode else text
+        text += f" and {apart} of {prefill}"
+    elif prefill and prefill != decode:
+        text += f" or {prefill}"
+    return ", ".join(filter(None, [problem.model.name, text]))
 
 
 def requests_of(report: Mapping[str, Any]) -> str:
@@ -115,6 +118,10 @@ def role_rows(service: Service) -> list[list[str]]:
     return [[cells[i] for i in kept] for cells in [names, *rows]]
 
 
+def target_of(slo: Slo) -> str:
+    return "none" if math.isinf(slo.target_ms) else number(slo.target_ms)
+
+
 def slo_rows(service: Service) -> list[list[str]]:
     """A head, and a row an SLO: target, attained at the same place, mean, percentiles
     over requests, and the prediction interval of the mean."""
@@ -128,7 +135,7 @@ def slo_rows(service: Service) -> list[list[str]]:
             verdict += f", {' and '.join(slo.above)} above it"
         return [
             f"{slo.name}, ms",
-            "none" if math.isinf(slo.target_ms) else number(slo.target_ms),
+            target_of(slo),
             slo.statistic, three(slo.attained_ms),
             three(times.mean), three(times.p50), three(times.p90), three(times.p99),
             f"{three(times.low)} - {three(times.high)}", verdict,
@@ -342,10 +349,12 @@ def chosen_of(service: Service) -> list[str]:
 
 def facts_of(service: Service) -> list[tuple[str, str]]:
     """What is said of a service in a line each, by name."""
-    engine = "engine none" if service.engine == FREE else service.engine
-    names = [service.problem.model.name, f"{engine} on {_gpus_of(service)}"]
+    report = service.report
+    machines, apart = _machine_names(service), int(report.get("prefill_devices") or 0)
     return [
-        ("service", ", ".join(filter(None, names))),
+        ("service", service_line(
+            service.problem, service.engine, report["devices"], *machines, apart
+        )),
         ("requests", requests_of(service.report)),
         *[("chosen", text) for text in chosen_of(service)],
         ("plan", f"{service.mode}, {proof_of(service)}"),

@@ -264,7 +264,7 @@ class ServiceTest(unittest.TestCase):
         self.assertFalse(found.outcome.is_feasible)
         found = so.check(self.problem("llama-3.1-70b"), "vllm serve m -tp 1 --dtype bfloat16")
         self.assertFalse(found.outcome.is_feasible)
-        self.assertIn("--tensor-parallel-size 4 instead of 1", str(found.change))
+        self.assertIn("--tensor-parallel-size 4 instead of 1, on 4 GPUs: ", str(found.change))
 
 
 REQUEST = """apiVersion: nvidia.com/v1beta1

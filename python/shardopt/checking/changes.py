@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Sequence
 
+from ..tables import counted
 from .meaning import Meaning, Place, meaning_of_values
 from .outcomes import Outcome
 from .stated import Stated
@@ -43,6 +44,8 @@ class Change:
     outcome: Outcome
     gain: float | None
     """Share of throughput that it adds; None where nothing was reached before."""
+    gpus: int | None = None
+    """What it runs on, where that is more than before."""
 
     def __str__(self) -> str:
         of = f"{self.role}: " if self.role != "serve" else ""
@@ -51,6 +54,7 @@ class Change:
             text = f"{flag} {after}".rstrip()
             texts.append(f"{text} instead of {before}" if before else text)
         text = of + " and ".join(texts)
+        text += f", on {counted(self.gpus, 'GPU')}" if self.gpus else ""
         if self.gain is None:
             return f"{text}: {self.outcome.throughput:.6g} tokens/s per GPU"
         return f"{text}: {self.gain:+.1%} tokens/s per GPU"
@@ -158,7 +162,8 @@ def _best(
             continue
         seen.add(key)
         roles = (*stated.roles[:index], made, *stated.roles[index + 1 :])
-        outcome = evaluate(stated.replace(roles=roles))
+        other = stated.replace(roles=roles)
+        outcome = evaluate(other)
         if not outcome.is_feasible:
             continue
         if best is not None and outcome.throughput <= best.outcome.throughput:
@@ -166,7 +171,8 @@ def _best(
         gain = outcome.throughput / before.throughput - 1 if before.is_feasible else None
         if gain is None or gain >= LEAST_GAIN:
             said = tuple(_said(one, flag, value, made, outcome) for flag, value in steps)
-            best = Change(one.role.name, said, outcome, gain)
+            gpus = other.devices if other.devices > stated.devices else None
+            best = Change(one.role.name, said, outcome, gain, gpus)
     return best
 
 

@@ -3,6 +3,7 @@ from the proved optimum that is, and the smallest change that helps."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from ..models import Model
 from ..plans import Plan
 from ..problem import Problem, _check_kind, _text
 from ..services import Service
+from ..service_tables import requests_of, service_line
 from ..services import plan as find_plan
 from ..shell import command_line
 from ..tables import counted
@@ -42,6 +44,8 @@ class Check:
     change: Change | None = None
     outcome: Outcome = Outcome()
     best: Outcome = Outcome()
+    #: What both are held to: GPUs, load, and SLOs.
+    task: Problem | None = None
 
     @property
     def engine(self) -> str:
@@ -99,6 +103,7 @@ class Check:
         lines = [("engine", self.engine)]
         if self.stated.kind != f"{self.engine} command":
             lines.append(("is", f"{self.stated.kind} {self.stated.name}".rstrip()))
+        lines += [] if self.task is None else task_lines(self.task)
         means = self.outcome.lines or [role_line(one.role) for one in self.stated.roles]
         for name, texts in (("means", means), ("optimum", self.best.lines)):
             lines += [("" if number else name, text) for number, text in enumerate(texts)]
@@ -110,6 +115,21 @@ class Check:
             lines.append(("better", str(self.change)))
         lines += [(one.kind.replace("not planned", "unplanned"), str(one)) for one in self.findings]
         return "\n".join(f"{name:9} {text}" for name, text in lines)
+
+
+def task_lines(task: Problem) -> list[tuple[str, str]]:
+    """What a stated service and the optimum are held to, as a plan's table has it."""
+    if not task.is_service:
+        workload = f"{task.phase}, {task.model.context} tokens, {task.machine_name}"
+        limit = "" if math.isinf(task.slo_ms) else f", {task.slo_ms:g} ms"
+        return [("phase", workload + limit)]
+    gpus = task.devices or task.max_devices or 0
+    apart = task.prefill_devices or 0
+    on = (gpus, task.machine_name, task.prefill_machine or "", apart)
+    return [
+        ("service", service_line(task, task.engine, *on)),
+        ("requests", requests_of({"requests": task.requests})),
+    ]
 
 
 def role_dict(role: Role) -> dict[str, Any]:
@@ -174,21 +194,24 @@ def check(
     except Infeasible as error:
         findings.append(note(str(error)))
 
-    def evaluated(other: Stated) -> Outcome:
+    def evaluated(other: Stated, task: Problem = task) -> Outcome:
         if is_other or not other.is_legal or pair_findings(other, facts):
             return Outcome()
-        given = problem.devices or problem.max_devices
-        if task.is_service and not given and other.devices > (task.devices or 0):
-            return evaluate_stated(task.replace(devices=other.devices), other)
         return evaluate_stated(task, other)
+
+    def on_more_gpus(other: Stated) -> Outcome:
+        return evaluated(other, task.replace(devices=max(other.devices, task.devices or 0)))
 
     outcome = evaluated(stated)
     findings += outcome.findings
     change = None
     if explain and not is_other and not (outcome.is_feasible and outcome.throughput >= best.throughput > 0):
         change = best_change(stated, outcome, evaluated, facts, place)
+        if change is None and task.is_service and not (problem.devices or problem.max_devices):
+            change = best_change(stated, outcome, on_more_gpus, facts, place)
     return Check(
-        stated, outcome.plan, tuple(dict.fromkeys(findings)), optimum, change, outcome, best
+        stated, outcome.plan, tuple(dict.fromkeys(findings)), optimum, change, outcome, best,
+        task,
     )
 
 
