@@ -336,6 +336,16 @@ def max_length_of(longest: int | None, request: int, memories: Iterable[ServerMe
     return max(request, longest if found >= longest else found - found % 256)
 
 
+def served_length(
+    plan: "Plan | Service", memories: Iterable[ServerMemory | None], asked: int | None = None
+) -> int:
+    """The longest request that the servers of a plan take: that asked for, or the default."""
+    longest, request = longest_of(plan.problem.model), request_length_of(plan)
+    if asked is None:
+        return max_length_of(longest, request, memories)
+    return checked_length(asked, request, longest, memories)
+
+
 def fields_of(
     plan: Plan, row: Names, devices_per_node: int | None, max_length: int | None = None
 ) -> Names:
@@ -344,10 +354,7 @@ def fields_of(
     if devices_per_node is None:
         devices_per_node = devices_per_node_of(plan.problem.machine_parameters())
     tp, pp = strategy.tp, strategy.pp
-    longest, memory, request = longest_of(model), memory_of(plan), request_length_of(plan)
-    length = max_length_of(longest, request, [memory])
-    if max_length is not None:
-        length = checked_length(max_length, request, longest, [memory])
+    memory = memory_of(plan)
     ranks = strategy.dp_size if model.experts else 1
     # An engine whose --tp-size spans them lays them out as one group.
     groups = (tp * ranks, pp, 1) if row["tp_spans_ranks"] else (tp, pp, ranks)
@@ -376,7 +383,7 @@ def fields_of(
         "nodes": nodes_of(*groups, devices_per_node),
         "rank_batch": math.ceil(strategy.batch / strategy.dp_size),
         "stage_layers": stage_layers(plan),
-        "longest": longest,
-        "max_length": length,
+        "longest": longest_of(model),
+        "max_length": served_length(plan, [memory], max_length),
         **(memory.names() if memory else {}),
     }

@@ -19,9 +19,12 @@ from ._native import native
 from .border import parse_json, read_text, reading, real, shown
 from .checks import _check_kind, _checked, _path
 from .errors import WrongValue
-from .service_parts import PERCENTILES
-from .service_tables import aligned, number, three
+from .deployments.planned import longest_request_of
+from .problem import FREE
+from .service_parts import PERCENTILES, Slo
+from .service_tables import aligned, number, target_of, three
 from .services import Service, given_role, given_settings
+from .tables import counted
 
 #: Tokens of a block of a trace with hashes of prefixes.
 BLOCK = 512
@@ -219,6 +222,9 @@ class Replay:
     duration_s: float
     #: Requests in flight, where arrivals count for nothing.
     concurrency: int | None = None
+    #: Requests that servers refuse: with more tokens than `longest`.
+    refused: int = 0
+    longest: int | None = None
 
     @property
     def ttft(self) -> Spread:
@@ -261,15 +267,33 @@ class Replay:
 
     @property
     def within(self) -> float:
-        """The share of requests within both SLOs, each on its own."""
-        tpot, ttft = (slo.target_ms for slo in self.service.slos)
-        met = sum(a <= tpot and b <= ttft for a, b in zip(self.tpot_ms, self.ttft_ms))
-        return met / len(self.requests)
+        """The share of requests within both SLOs, each on its own; refused ones are not."""
+        return self._count_within() / (len(self.requests) + self.refused)
 
     @property
     def goodput(self) -> float:
         """Requests per second within both SLOs."""
-        return self.within * self.requests_per_s
+        return self._count_within() / self.duration_s
+
+    def _count_within(self) -> int:
+        tpot, ttft = (slo.target_ms for slo in self.service.slos)
+        return sum(a <= tpot and b <= ttft for a, b in zip(self.tpot_ms, self.ttft_ms))
+
+    @property
+    def slos(self) -> tuple[tuple[Slo, Spread, bool], ...]:
+        """The SLOs of the plan, TTFT first: each with what requests took, and whether its
+        mean or percentile is met."""
+        spreads = {"TTFT": self.ttft, "TPOT": self.tpot}
+        by_name = {slo.name: slo for slo in self.service.slos}
+        return tuple(
+            (slo, spread, bool(getattr(spread, slo.statistic) <= slo.target_ms))
+            for slo, spread in ((by_name[name], spread) for name, spread in spreads.items())
+        )
+
+    @property
+    def met(self) -> bool:
+        """Whether all requests are served, and the SLOs are met."""
+        return not self.refused and all(met for _, _, met in self.slos)
 
     def rows(self) -> list[dict[str, float]]:
         """A row for each request, for a frame."""
@@ -292,6 +316,9 @@ class Replay:
             "ttft_ms": self.ttft._asdict(),
             "tpot_ms": self.tpot._asdict(),
             "within_slos": self.within,
+            "met": self.met,
+            "refused": self.refused,
+            "longest": self.longest,
             "goodput_requests_per_s": self.goodput,
         }
 
@@ -311,11 +338,18 @@ class Replay:
             f"  {'within SLOs':<12}{100 * self.within:.3g} % of the requests ({slos}), "
             f"{three(self.goodput)} req/s",
         ]
+        if self.refused:
+            facts.append(
+                f"  {'refused':<12}{counted(self.refused, 'more request')}, which servers of at most "
+                f"{self.longest} tokens refuse"
+            )
         rows = [
-            [name, *map(three, spread)]
-            for name, spread in (("TTFT, ms", self.ttft), ("TPOT, ms", self.tpot))
+            [f"{slo.name}, ms", target_of(slo), slo.statistic, *map(three, spread),
+             "met" if met else "NOT MET"]
+            for slo, spread, met in self.slos
         ]
-        return "\n".join(facts) + "\n\n" + aligned([["", *Spread._fields], *rows])
+        head = ["SLO", "target", "on", *Spread._fields]
+        return "\n".join(facts) + "\n\n" + aligned([head, *rows])
 
     def __str__(self) -> str:
         return self.table
@@ -333,8 +367,9 @@ def replay(
     simulation of its engine's loop, with the step times of the plan.
 
     A request goes to the attention group with the fewest in flight. With a `concurrency` so
-    many requests are in flight, and arrivals count for nothing. Raises `ShardoptError`
-    where a worker has no room for a request.
+    many requests are in flight, and arrivals count for nothing. Requests that are longer
+    than the engine's servers take are refused. Raises `ShardoptError` where a worker has no
+    room for a request, or all are refused.
     """
     _check_kind(Service, "service", service)
     taken = [_checked_request(Request(*request), Request._fields) for request in requests]
@@ -342,6 +377,16 @@ def replay(
         raise WrongValue(f"{len(taken)} requests, expected 1 to {_MOST_ROWS}")
     if not _is_sorted([request.arrival_s for request in taken]):
         raise WrongValue("the requests are not in order of arrival, expected them sorted")
+    longest = None if service.engine == FREE else longest_request_of(service)
+    refused = len(taken)
+    if longest is not None:
+        taken = [request for request in taken if request.isl + request.osl <= longest]
+    refused -= len(taken)
+    if not taken:
+        raise WrongValue(
+            f"all {counted(refused, 'request')} have more than {longest} tokens, prompt and answer, "
+            "which the servers refuse"
+        )
     if concurrency is not None and not 1 <= real(concurrency) <= len(taken):
         raise WrongValue(
             f"'concurrency' is {shown(concurrency)}, expected a number from 1 to the "
@@ -361,5 +406,7 @@ def replay(
         [1e3 * (end - first) / one.osl for one, (_, first, end) in zip(taken, times)],
         max(end for _, _, end in times) - begins,
         concurrency,
+        refused,
+        longest,
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import shardopt as so
 from shardopt.cli import main
+from shardopt.deployments import deployment_of
 from shardopt.replays import spread_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,13 +137,28 @@ class ReplayTest(unittest.TestCase):
             ([], {}, "0 requests, expected"),
             ([one._replace(arrival_s=1), one], {}, "not in order of arrival"),
             ([one], {"concurrency": 2}, "'concurrency' is 2, expected a number from 1 to the 1"),
-            ([one, one._replace(isl=1e8)], {}, "request 2 of 100000000 tokens in and 200 out"),
+            ([one._replace(isl=1e8)], {}, "all 1 request have more than 131072 tokens"),
             ([one._replace(isl=0)], {}, "'isl' is 0"),
         ]:
             with self.subTest(why), self.assertRaisesRegex(so.ShardoptError, why):
                 so.replay(service, requests, **options)
         with self.assertRaisesRegex(so.ShardoptError, "expected a Service"):
             so.replay("service", [one])
+
+    def test_what_servers_refuse_is_outside_of_the_slos(self):
+        service = planned()
+        deployment = deployment_of(service)
+        fitting = drawn(100, service.metrics.requests_per_s / 2)
+        longest = so.Request(fitting[-1].arrival_s, deployment.max_length - 200, 200)
+        served = so.replay(service, [*fitting, longest])
+        self.assertEqual((served.refused, served.longest), (0, deployment.max_length))
+        refused = longest._replace(isl=longest.isl + 1)
+        found = so.replay(service, [*fitting, refused])
+        without = so.replay(service, fitting)
+        self.assertTrue(without.met and not found.met)
+        self.assertEqual((found.refused, found.ttft_ms), (1, without.ttft_ms))
+        self.assertAlmostEqual(found.within, without.within * 100 / 101)
+        self.assertIn("1 more request, which servers of at most 131072 tokens refuse", found.table)
 
     def test_the_command(self):
         def run(*words):
@@ -164,6 +180,13 @@ class ReplayTest(unittest.TestCase):
             self.assertLessEqual(max(map(len, out.splitlines())), 100)
             code, out, err = run("evaluate", plan, "--requests", trace, "--json")
             self.assertEqual(json.loads(out)["requests"], 50)
+            # More than the service serves in a second, within a second.
+            rows = drawn(200, 40 * service.metrics.requests_per_s)
+            lines = [",".join(map(str, row[:3])) for row in rows]
+            trace.write_text("\n".join(["arrival_s,isl,osl", *lines]))
+            code, out, err = run("evaluate", plan, "--requests", trace)
+            self.assertEqual((code, err), (1, ""))
+            self.assertRegex(out, "TTFT, ms +2000  mean .*  NOT MET\n")
             trace.write_text("x\n1\n")
             code, out, err = run("evaluate", plan, "--requests", trace)
             self.assertEqual((code, out, len(err.splitlines())), (2, "", 1))

@@ -10,7 +10,7 @@ from ..answers import inputs_of, print_json, show
 from ..asked import phase_of, plan_of
 from ..border import check_outputs, parse_json, read_text, write_whole
 from ..errors import ShardoptError
-from ..exits import DIFFERENT, FEASIBLE
+from ..exits import DIFFERENT, FEASIBLE, INFEASIBLE
 from ..explanations import diff, explain
 from ..plans import Strategy, evaluate, given
 from ..programs import lower, verify
@@ -58,7 +58,7 @@ def _show_replay(found: Replay, args: argparse.Namespace) -> int:
         print_json(found.to_dict())
     else:
         print(found.table, end="")
-    return FEASIBLE
+    return FEASIBLE if found.met else INFEASIBLE
 
 
 def diff_verb(args: argparse.Namespace) -> int:

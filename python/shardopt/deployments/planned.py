@@ -9,17 +9,15 @@ from typing import Any, Collection, Sequence
 from ..checks import _text, _whole
 from ..engine_table import (
     Names,
-    checked_length,
     devices_per_node_of,
     eplb_fields,
     facts_of,
     find_engine,
     load_of,
     longest_of,
-    max_length_of,
     memory_of,
     precision_of,
-    request_length_of,
+    served_length,
     stage_layers,
     types_of,
 )
@@ -57,11 +55,6 @@ def deployment_of(
     roles, strategies, load = _roles_of(plan, devices_per_node)
     checkpoint = ""
     loaded = model_folder(plan, model)
-    longest = longest_of(program)
-    memories = [role.memory for role in roles]
-    length = max_length_of(longest, request_length_of(plan), memories)
-    if max_length is not None:
-        length = checked_length(max_length, request_length_of(plan), longest, memories)
     if model is not None:
         roles, checkpoint = _of_checkpoint(row, roles)
     found = Deployment(
@@ -72,10 +65,10 @@ def deployment_of(
         version=version,
         roles=tuple(roles),
         load=load,
-        max_length=length,
+        max_length=served_length(plan, [role.memory for role in roles], max_length),
         checkpoint=checkpoint,
         facts={
-            **model_facts(program, longest),
+            **model_facts(program, longest_of(program)),
             "draft_tokens": plan.problem.draft_tokens or 0,
             **({"phase": BOTH} if isinstance(plan, Service) else {}),
         },
@@ -183,6 +176,11 @@ def _role_of_service(
         **_places(machine or problem.machine_name, devices_per_node),
         **types_of(problem.model),
     )
+
+
+def longest_request_of(service: Service) -> int:
+    """The longest request, prompt and answer, that the servers of a service take."""
+    return served_length(service, [_memory_of_role(service, role) for role in service.roles])
 
 
 def _memory_of_role(service: Service, planned: PlannedRole) -> ServerMemory | None:

@@ -203,6 +203,11 @@ class Deployment:
                 f"({degrees}){cap if role.name != PREFILL else ''}"
             )
         lines.append(f"load      {load.isl} + {load.osl} tokens, {rate}")
+        longest = self.facts["longest"]
+        if longest is not None and self.max_length < longest:
+            lines.append(
+                f"longest   requests of {self.max_length} tokens are served; the model allows {longest}"
+            )
         lines += [f"needs     {note}" for note in self.notes]
         return "\n".join(lines)
 
