@@ -178,7 +178,7 @@ class _Drafts(argparse.Action):
 
 
 class _Acceptance(argparse.Action):
-    """Of the first, second, … draft token, or one chance of all: `0.8,0.6`, `0.8`."""
+    """Of the first, second, ... draft token, or one chance of all: `0.8,0.6`, `0.8`."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
         try:
@@ -226,9 +226,9 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         help="GPUs of --prefill-machine, in addition to --devices")
     add("--engine", action=_Engine,
         help="vllm (default of a service), sglang, trtllm, any or none")
-    add("--weight-type", metavar="TYPE[,…]",
+    add("--weight-type", metavar="TYPE[,...]",
         help="weight type: bf16, fp8, int8, int4, nvfp4 or mxfp4")
-    add("--kv-type", metavar="TYPE[,…]", help="KV-cache type: bf16 or fp8")
+    add("--kv-type", metavar="TYPE[,...]", help="KV-cache type: bf16 or fp8")
     add = parser.add_argument_group("requests and SLOs of a service").add_argument
     add("--isl", type=tokens, metavar="TOKENS", help="prompt tokens, or shares of lengths: 4096:0.3,512:0.7")
     add("--osl", type=tokens, metavar="TOKENS", help="output tokens of a request, likewise")
@@ -238,15 +238,15 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         help="TPOT SLO in ms: mean, or @p50, @p90, @p99 (default: 50)")
     add("--ttft", dest="ttft_ms", action=_Limit, metavar="MS[@p90]",
         help="TTFT SLO in ms, likewise (default: 2000)")
-    add("--chunk", metavar="TOKENS[,…]", help="prompt tokens per step (default: 8192)")
+    add("--chunk", metavar="TOKENS[,...]", help="prompt tokens per step (default: 8192)")
     add("--expert-load", metavar="zipf:A|FILE",
         help="expert load: zipf:A, or a file of shares (default: even)")
-    add("--drafts", action=_Drafts, metavar="N[:ACCEPTED],…",
+    add("--drafts", action=_Drafts, metavar="N[:ACCEPTED],...",
         help="speculative tokens per step, and how many are accepted (mean)")
     add("--overlap", action=_Overlap, metavar="on|off|any",
         help="steps on two micro-batches that hide the EP exchange (default: off)")
-    add("--acceptance", action=_Acceptance, metavar="SHARE[,…]",
-        help="share of steps that accept the first, second, … draft")
+    add("--acceptance", action=_Acceptance, metavar="SHARE[,...]",
+        help="share of steps that accept the first, second, ... draft")
     add = parser.add_argument_group("one phase and its search").add_argument
     add("--context", type=whole, metavar="TOKENS", help="context in tokens, instead of --isl")
     add("--phase", help="decode (default) or prefill")
@@ -425,13 +425,13 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
     _add_role(made)
     made = verb("export", "write the launch command or files of a plan")
     _add_plan(made)
-    made.add_argument("--engine", help="vllm, sglang==0.5.23, … (default: the plan's)")
+    made.add_argument("--engine", help="vllm, sglang==0.5.23, ... (default: the plan's)")
     made.add_argument("--devices-per-node", type=whole, metavar="N", help="GPUs per node")
     made.add_argument("-o", "--output-dir", metavar="DIR", help="folder for launch files")
     _add_target(made)
     made = verb("serve", "start the serving engine with a plan (replaces this process)")
     _add_plan(made)
-    made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, …")
+    made.add_argument("--engine", required=True, help="vllm, sglang==0.5.23, ...")
     made.add_argument("--devices-per-node", type=whole, metavar="N", help="GPUs per node")
     made.add_argument(
         "--output-dir", metavar="DIR", default="launch", help="folder for its files (default: launch)"

@@ -13,7 +13,7 @@ from .errors import Contradiction, ShardoptError, WrongValue
 from .lengths import lengths_of
 from .problem import Problem
 from .replays import Replay, Request, replay
-from .services import ANY, Service, plan_service
+from .services import ANY, Service, evaluate_roles, given_roles, plan_service
 
 #: Plans of each mode that are replayed, and requests of a trace at most.
 CANDIDATES, MOST_REPLAYED = 3, 10_000
@@ -79,6 +79,12 @@ def _candidates(found: Service) -> list[Service]:
     return [best, *[each for each in others if each.roles != best.roles]]
 
 
+def _source_of(service: Service) -> str:
+    """Which measured runs its numbers come from, which differs between plans of a search."""
+    found, _ = evaluate_roles(service, given_roles(service), service.metrics.in_flight)
+    return str(found["source"])
+
+
 def plan_for_requests(
     problem: Problem,
     requests: Sequence[Request],
@@ -112,6 +118,7 @@ def plan_for_requests(
         trace["plan_for_means"] = {"why": str(error)}
     report = {**chosen.service.report, "trace": trace}
     if chosen is not tried[0]:
+        report["source"] = _source_of(chosen.service)
         gap = best.metrics.tokens_per_s_per_gpu / chosen.service.metrics.tokens_per_s_per_gpu - 1
         report["certificate"] = {**report["certificate"], "optimal": False, "gap": gap}
     return dataclasses.replace(chosen.service, report=report)

@@ -291,7 +291,7 @@ class CommandTest(unittest.TestCase):
             (["explain", "one.json", "--role", "both"], "--role: unknown 'both'; known: decode, prefill"),
             (["verify", "one.json", "--steps", "two"], "--steps: 'two', expected a whole number"),
             (["export", "one.json", "--devices-per-node", "x"], "expected a whole number"),
-            (["serve", "one.json"], "missing: --engine (vllm, sglang==0.5.23, …)"),
+            (["serve", "one.json"], "missing: --engine (vllm, sglang==0.5.23, ...)"),
             (["report", "one.json", "-o", "x.html", "--step", "x"], "--step: 'x', expected a number"),
             (["trace", "one", "--objective", "cost"], "--objective: unknown 'cost'; known: latency"),
             (["check", "x", "--timeout", "0"], "--timeout: '0', expected a number above 0"),

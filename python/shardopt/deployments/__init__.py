@@ -64,6 +64,8 @@ def left_to_users(deployment: Deployment, target: str, settings: Settings) -> li
     if not settings.is_of_pods(target):
         return []
     found = []
+    if target == "kubernetes":
+        found += [f"needs {each}" for each in kubernetes.needs(deployment)]
     if deployment.is_disaggregated or any(deployment.nodes(role) > 1 for role in deployment.roles):
         found.append("no RDMA devices are requested: add those of your cluster to the workers")
     if any(map(deployment.is_launched, deployment.roles)):
@@ -77,9 +79,11 @@ def left_to_users(deployment: Deployment, target: str, settings: Settings) -> li
             "chooses"
         )
     if is_hub_id(deployment.model):
+        where = "put it into a volume (--claim)"
+        if settings.claim != Settings.claim:
+            where = f"{settings.models} has the claim '{settings.claim}', which no server reads: put it there"
         found.append(
-            f"each pod downloads '{deployment.model}': put it into a volume (--claim), and name its "
-            "folder with --model"
+            f"each pod downloads '{deployment.model}': {where}, and name its folder with --model"
         )
     return found
 

@@ -51,6 +51,12 @@ def files_of(deployment: Deployment, settings: Settings) -> dict[str, str]:
     return {**files, "benchmark/job.yaml": document(load)}
 
 
+def needs(deployment: Deployment) -> list[str]:
+    """What a cluster must have."""
+    controller = "the DisaggregatedSet controller of " if deployment.is_disaggregated else ""
+    return [f"{controller}LeaderWorkerSet in the cluster"]
+
+
 def registered(deployment: Deployment, settings: Settings) -> Deployment:
     """The same, whose workers tell the router where they are if it does not find pods."""
     if not deployment.is_disaggregated or "config" not in deployment.router:

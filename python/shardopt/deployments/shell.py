@@ -17,7 +17,10 @@ on() { # HOST NAME WORD...: runs the words there, in the background; the last is
   host=$1 name=$2 log="$here/logs/$2.log"; shift 2
   if [ -n "$dry" ]; then
     for word; do script=$word; done
-    echo "$host: $name: $*"; sed -n 's/^exec /  /p' "$script"; return
+    echo "$host: $name: $*"
+    sed -n 's/^exec /  /p' "$script"
+    sed -n 's/^.* || set -- /  "$@" is, with a NODE_RANK above 0: /p' "$script"
+    return
   fi
   if [ "$host" = localhost ]; then
     "$@" >"$log" 2>&1 &
