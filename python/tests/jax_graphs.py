@@ -382,8 +382,10 @@ def run(folder):
         rng = np.random.default_rng(0)
         if Path(folder, f"{name}.npz").exists():
             known = np.load(Path(folder, f"{name}.npz"))
-            values = [known[f"argument{index}"] for index in range(len(known.files) - 1)]
-            wanted = [known["result0"]]
+            values, wanted = (
+                [known[f"{kind}{index}"] for index in range(sum(each.startswith(kind) for each in known.files))]
+                for kind in ("argument", "result")
+            )
         else:
             values = [
                 rng.integers(0, WORDS, shape).astype(np.int32)

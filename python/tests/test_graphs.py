@@ -205,11 +205,11 @@ class CommandTest(unittest.TestCase):
 class ExecutedTest(unittest.TestCase):
     """Models, sharded by XLA over eight devices as chosen, compute what they did."""
 
-    def check(self, python, script, count):
+    def check(self, python, script, count, write="--write"):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             machine = slow_machine(folder / "machine.json")
-            run([python, HERE / script], "--write", folder)
+            run([python, HERE / script], write, folder)
             names = sorted(path.stem for path in folder.glob("*.mlir") if "single" not in path.name)
             self.assertEqual(len(names), count)
             for mesh in ("8", "data=2,model=4"):
@@ -232,6 +232,11 @@ class ExecutedTest(unittest.TestCase):
     def test_torch(self):
         """The results are those of PyTorch."""
         self.check(PYTHON, "torch_graphs.py", 9)
+
+    @NEEDS_TORCH
+    def test_ops_of_torch(self):
+        """So are those of small networks, which have an op or an idiom each."""
+        self.check(PYTHON, "torch_graphs.py", 38, "--write-ops")
 
 
 if __name__ == "__main__":

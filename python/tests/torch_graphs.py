@@ -1,7 +1,8 @@
 """Models of Transformers, and a U-Net, as graphs of torch.export for `shardopt import-graph`.
 
 `--write FOLDER` writes each with random weights: `NAME.mlir`, its StableHLO, and `NAME.npz`, the
-values of its arguments and the result that PyTorch computes. `--save FOLDER` writes `NAME.pt2`.
+values of its arguments and the results that PyTorch computes. `--save FOLDER` writes `NAME.pt2`.
+`--write-ops FOLDER` writes the networks of torch_ops.py.
 """
 
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+import torch_ops
 import transformers
 from torch import nn
 
@@ -113,10 +115,18 @@ def exported():
             yield name, torch.export.export(module, tuple(values)), module, values
 
 
-def write(folder):
+def ops():
+    torch.manual_seed(0)
+    for name, (module, *values) in torch_ops.networks().items():
+        module = module.eval()
+        with torch.no_grad():
+            yield name, torch.export.export(module, tuple(values)), module, values
+
+
+def write(folder, programs=exported):
     from shardopt.torch_graphs import stablehlo_of
 
-    for name, program, module, values in exported():
+    for name, program, module, values in programs():
         Path(folder, f"{name}.mlir").write_text(stablehlo_of(program))
         states = {**program.state_dict, **program.constants}
         given = iter(values)
@@ -125,7 +135,10 @@ def write(folder):
             value = states[spec.target] if spec.target else next(given)
             arrays[f"argument{len(arrays)}"] = value.detach().numpy()
         with torch.no_grad():
-            np.savez(Path(folder, f"{name}.npz"), result0=module(*values).numpy(), **arrays)
+            made = module(*values)
+        for index, each in enumerate(made if isinstance(made, tuple) else (made,)):
+            arrays[f"result{index}"] = each.numpy()
+        np.savez(Path(folder, f"{name}.npz"), **arrays)
 
 
 def save(folder):
@@ -134,4 +147,4 @@ def save(folder):
 
 
 if __name__ == "__main__":
-    {"--write": write, "--save": save}[sys.argv[1]](sys.argv[2])
+    {"--write": write, "--write-ops": lambda folder: write(folder, ops), "--save": save}[sys.argv[1]](sys.argv[2])

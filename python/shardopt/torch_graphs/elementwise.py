@@ -15,7 +15,7 @@ _UNARY = {
     "abs": "abs", "ceil": "ceil", "cos": "cosine", "exp": "exponential", "expm1": "exponential_minus_one",
     "floor": "floor", "log": "log", "log1p": "log_plus_one", "neg": "negate", "round": "round_nearest_even",
     "rsqrt": "rsqrt", "sigmoid": "logistic", "sign": "sign", "sin": "sine", "sqrt": "sqrt", "tan": "tan",
-    "tanh": "tanh", "erf": "chlo.erf", "bitwise_not": "not", "isfinite": "is_finite",
+    "tanh": "tanh", "erf": "chlo.erf", "bitwise_not": "not",
     **{name: f"chlo.{name}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "digamma", "erfc", "lgamma", "sinh")},
     "erfinv": "chlo.erf_inv",
 }
@@ -29,7 +29,7 @@ _COMPARED = {"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "
 
 def _unary(op: str) -> Rule:
     def run(b: Builder, made: Made, x: Value) -> Value:
-        return b.convert(b.elementwise(op, b.convert(x, x.kind if op == "is_finite" else made[0].kind)), made[0].kind)
+        return b.elementwise(op, b.convert(x, made[0].kind))
 
     return run
 
@@ -90,6 +90,12 @@ def _trunc(b: Builder, made: Made, x: Value) -> Value:
     return b.elementwise("multiply", b.elementwise("sign", x), b.elementwise("floor", b.elementwise("abs", x)))
 
 
+@rule("hypot")
+def _hypot(b: Builder, made: Made, x: Value, y: Value) -> Value:
+    squares = [b.elementwise("multiply", each, each) for each in both(b, made[0].shape, made[0].kind, x, y)]
+    return b.elementwise("sqrt", b.elementwise("add", *squares))
+
+
 @rule("exp2")
 def _exp2(b: Builder, made: Made, x: Value) -> Value:
     return b.elementwise("power", *both(b, made[0].shape, made[0].kind, 2, x))
@@ -115,6 +121,11 @@ def _reciprocal(b: Builder, made: Made, x: Value) -> Value:
 @rule("logical_not")
 def _logical_not(b: Builder, made: Made, x: Value) -> Value:
     return b.elementwise("not", b.convert(x, "i1"))
+
+
+@rule("isfinite")
+def _isfinite(b: Builder, made: Made, x: Value) -> Value:
+    return b.op("is_finite", [x], [(x.shape, "i1")])[0]
 
 
 @rule("isnan")

@@ -59,6 +59,11 @@ def _decomposed(program: Any) -> Any:
     try:
         return program.run_decompositions(table)
     except Exception as error:  # whatever PyTorch raises, its own assertions included
+        for node in program.graph.nodes:
+            found = node.meta.get("val")
+            for each in found if isinstance(found, (list, tuple)) else [found]:
+                if hasattr(each, "dtype"):
+                    _tensor(each, f"{_place(node)}: '{node.target}'")
         text = " ".join(str(error).split())
         raise ShardoptError(f"the exported program: PyTorch does not decompose it: {text[:200]}") from None
 
@@ -73,6 +78,19 @@ def _place(node: Any) -> str:
 def _operation(target: Any) -> str:
     """`aten.add` of `aten.add.Tensor`."""
     return ".".join(str(target).split(".")[:2])
+
+
+def _tensor(found: Any, place: str) -> Value:
+    shape = tuple(found.shape)
+    if not all(isinstance(size, int) for size in shape):
+        raise ShardoptError(
+            f"{place} has sizes {[str(size) for size in shape]}, expected static sizes: "
+            "torch.export.export without dynamic_shapes"
+        )
+    kind = str(found.dtype).removeprefix("torch.")
+    if kind not in _KINDS:
+        raise ShardoptError(f"{place} is of {kind}, expected one of {', '.join(_KINDS)}")
+    return Value("", shape, _KINDS[kind])
 
 
 class _Walker:
@@ -127,22 +145,10 @@ class _Walker:
         if not hasattr(found, "shape"):  # None, or a number that the graph was made for
             self.known[node.name] = found
             return None
-        made = self._tensor(found, f"argument '{names.get(node.name, node.name)}'")
+        made = _tensor(found, f"argument '{names.get(node.name, node.name)}'")
         value = Value(f"%arg{index}", made.shape, made.kind)
         self.known[node.name] = value
         return value
-
-    def _tensor(self, found: Any, place: str) -> Value:
-        shape = tuple(found.shape)
-        if not all(isinstance(size, int) for size in shape):
-            raise ShardoptError(
-                f"{place} has sizes {[str(size) for size in shape]}, expected static sizes: "
-                "torch.export.export without dynamic_shapes"
-            )
-        kind = str(found.dtype).removeprefix("torch.")
-        if kind not in _KINDS:
-            raise ShardoptError(f"{place} is of {kind}, expected one of {', '.join(_KINDS)}")
-        return Value("", shape, _KINDS[kind])
 
     def _check_results(self) -> None:
         for spec in self.program.graph_signature.output_specs:
@@ -193,7 +199,7 @@ class _Walker:
         place = f"{_place(node)}: '{node.target}'"
         found = node.meta["val"]
         several = isinstance(found, (list, tuple))
-        made = [self._tensor(each, place) for each in (found if several else [found]) if each is not None]
+        made = [_tensor(each, place) for each in (found if several else [found]) if each is not None]
         self.builder.place = node.name
         try:
             result = RULES[name](
