@@ -192,6 +192,7 @@ class CommandTest(unittest.TestCase):
             (SOME, ["--pin", "arg0=[x]", "--mesh", "16"], "'shardopt.sharded' is 0, whose size 8 is not divided by 16 devices"),
             (SOME, ["--pin", "arg0"], "'pin' is 'arg0', expected NAME=[-, model]"),
             (SOME, ["--simulator", "slow"], "unknown simulator 'slow'"),
+            (f"{SOME} return %0 : tensor<8xf32> }} func.func @g(%x: tensor<8xf32>) -> tensor<8xf32> {{ {SOME}", [], "line 2: the module has 2 functions, expected 1 for its 'report'"),
             ("%0 = ", [], "graph.mlir', line 2: cannot name an operation with no results"),
         ]:
             with self.subTest(wanted):

@@ -67,13 +67,16 @@ private:
 
 } // namespace
 
-/// Whether a value is no tensor, or one of numbers with known sizes.
-static bool isKnown(Type type) {
+/// What a value should be: a number, or a tensor of numbers with known sizes.
+/// Empty where it is.
+static StringRef wantedOf(Type type) {
+  if (isa<BaseMemRefType>(type))
+    return "tensors, as before bufferization";
   auto tensor = dyn_cast<TensorType>(type);
-  if (!tensor)
-    return true;
-  return isa<RankedTensorType>(type) && tensor.hasStaticShape() &&
-         tensor.getElementType().isIntOrFloat();
+  if (!tensor || (isa<RankedTensorType>(type) && tensor.hasStaticShape() &&
+                  tensor.getElementType().isIntOrFloat()))
+    return "";
+  return "static sizes of numbers";
 }
 
 /// Ops on tensors whose sizes are known, not yet annotated; also those of
@@ -88,9 +91,8 @@ static LogicalResult checkBlock(Block &block) {
       return op.emitOpError(
           "has a region, expected ops of linalg in one block");
     for (Type type : op.getResultTypes())
-      if (!isKnown(type))
-        return op.emitOpError("makes ")
-               << type << ", expected static sizes of numbers";
+      if (StringRef wanted = wantedOf(type); !wanted.empty())
+        return op.emitOpError("makes ") << type << ", expected " << wanted;
     if (isLoop(&op))
       for (Region &region : op.getRegions())
         for (Block &body : region)
@@ -104,9 +106,8 @@ LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
   if (!llvm::hasSingleElement(func.getBody()))
     return func.emitOpError("has several blocks, expected one");
   for (Type type : func.getArgumentTypes())
-    if (!isKnown(type))
-      return func.emitOpError("takes ")
-             << type << ", expected static sizes of numbers";
+    if (StringRef wanted = wantedOf(type); !wanted.empty())
+      return func.emitOpError("takes ") << type << ", expected " << wanted;
   return checkBlock(func.getBody().front());
 }
 
@@ -241,9 +242,11 @@ LogicalResult AutoAnnotatePass::run() {
       functions.push_back(func);
   for (const Option<std::string> *file : {&problem, &report})
     if (!file->getValue().empty() && functions.size() != 1)
-      return emitError(module.getLoc(), "'")
-             << file->getArgStr() << "' is of one function, and the module has "
-             << functions.size();
+      return emitError(functions.empty() ? module.getLoc()
+                                         : functions[1].getLoc(),
+                       "the module has ")
+             << functions.size() << " functions, expected 1 for its '"
+             << file->getArgStr() << "'";
   ErrorOr<std::shared_ptr<const cost::TimeModel>> time =
       timeOf(*loaded, simulator);
   if (!time)

@@ -111,3 +111,9 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = call @g(%x) : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+func.func @f(%x: memref<8x8xf32>) { // expected-error {{takes 'memref<8x8xf32>', expected tensors, as before bufferization}}
+  return
+}
