@@ -43,27 +43,29 @@ class InterruptTest(unittest.TestCase):
             self.assertIs(type(caught.exception), kind)
             self.progress.assert_called_once()
 
-    def test_what_a_signal_handler_raises_ends_the_search(self):
+    def raise_after(self, seconds):
+        """Raises `Wrong` in a signal handler, once."""
+
         def raises(*_):
+            signal.setitimer(signal.ITIMER_REAL, 0)
             raise Wrong
 
         before = signal.signal(signal.SIGALRM, raises)
         self.addCleanup(signal.signal, signal.SIGALRM, before)
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+
+    def test_what_a_signal_handler_raises_ends_the_search(self):
+        self.raise_after(0.3)
         with self.assertRaises(Wrong):
             self.long()
 
     def test_a_signal_handler_that_raises_ends_the_search_for_a_service(self):
-        def raises(*_):
-            raise Wrong
-
         model = so.load_model(
             ROOT / "examples/configs/qwen3-235b-a22b.json", so.Decode(context=9000)
         )
         problem = so.Problem(model, "h200_sxm", max_devices=64, isl=1000, osl=8000)
-        before = signal.signal(signal.SIGALRM, raises)
-        self.addCleanup(signal.signal, signal.SIGALRM, before)
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        self.raise_after(0.05)
         with self.assertRaises(Wrong):
             so.plan(problem)
 
@@ -198,13 +200,14 @@ import shardopt as so
 
 def raises(*_):
     global began
+    signal.setitimer(signal.ITIMER_PROF, 0)
     began = time.process_time()
     raise KeyError("mine")
 
 model = so.load_model(sys.argv[1], so.Decode(context=24))
 problem = so.Problem(model, max_devices=64, simulator="roofline", searcher="ppo", budget=2**31)
 signal.signal(signal.SIGPROF, raises)
-signal.setitimer(signal.ITIMER_PROF, 0.05)
+signal.setitimer(signal.ITIMER_PROF, 0.05, 0.05)
 try:
     so.plan(problem)
 except KeyError as error:
