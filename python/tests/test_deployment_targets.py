@@ -251,6 +251,22 @@ class CheckpointTest(unittest.TestCase):
                         self.assertTrue(needs.startswith(note))
 
 
+class LeftTest(unittest.TestCase):
+    """What clusters differ in, which files do not say."""
+
+    def left(self, roles, **settings):
+        made = service(roles, model="org/model")
+        return " ".join(d.left_to_users(made, "kubernetes", d.Settings(**settings)))
+
+    def test_sets_need_their_controller(self):
+        self.assertIn("needs LeaderWorkerSet", self.left(COPIES))
+        self.assertIn("needs the DisaggregatedSet controller", self.left(SPLIT))
+
+    def test_a_claim_that_no_server_reads_is_named(self):
+        self.assertIn("put it into a volume (--claim), and name its folder", self.left(COPIES))
+        self.assertIn("has the claim 'mine', which no server reads", self.left(COPIES, claim="mine"))
+
+
 @unittest.skipUnless(yaml, "PyYAML is not installed")
 class PlaceTest(unittest.TestCase):
     def test_roles_on_two_machines_have_their_own(self):
