@@ -16,6 +16,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <set>
+#include <utility>
 
 using namespace mlir;
 using namespace shardopt;
@@ -30,8 +31,9 @@ public:
     findBatch();
   }
 
-  /// The dim of the batch on the first `dataAxes` axes; on the others weights.
-  std::vector<size_t> plan(size_t dataAxes);
+  /// The dim of the batch on the first `dataAxes` axes; on the others weights,
+  /// from the first GEMM on or from the second.
+  std::vector<size_t> plan(size_t dataAxes, bool shardsFirst = true);
 
 private:
   /// A dim of a value. A pointer orders within a run alone, which is enough.
@@ -48,7 +50,7 @@ private:
   }
   AxisDims made(Value value) const;
   int batchFactor(const GraphNode &node, const OpFactors &op) const;
-  int weightFactor(const GraphNode &node, const OpFactors &op) const;
+  int weightFactor(const GraphNode &node, const OpFactors &op);
   bool choose(size_t node, llvm::function_ref<bool(const NodeStrategy &)> fits);
   void require(Value value, const AxisDims &layout);
   void planOp(size_t index, const OpFactors &op);
@@ -59,13 +61,14 @@ private:
   const Mesh &mesh;
   llvm::DenseMap<Value, int> batch;
   size_t dataAxes = 0;
+  bool shardsColumns = true; ///< of the next GEMM, too
   std::vector<std::optional<size_t>> chosen;
 };
 
 } // namespace
 
 /// Which dim of each value is that of the batch: those that factors tie to the
-/// first dim of the first result.
+/// first dim of the first result that is larger than 1.
 void HandPlan::findBatch() {
   llvm::EquivalenceClasses<Dim> same;
   const GraphNode *last = nullptr;
@@ -103,7 +106,12 @@ void HandPlan::findBatch() {
   }
   if (!last || last->reads.empty())
     return;
-  Dim seed = dimOf(last->reads.front()->get(), 0);
+  // One text has no batch; its positions are what is computed alike.
+  Value result = last->reads.front()->get();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(result.getType()).getShape();
+  auto *several = llvm::find_if(shape, [](int64_t size) { return size > 1; });
+  Dim seed =
+      dimOf(result, several == shape.end() ? 0 : several - shape.begin());
   for (const GraphNode &node : graph.nodes())
     for (Value value : node.makes)
       for (int dim = cast<RankedTensorType>(value.getType()).getRank() - 1;
@@ -168,7 +176,7 @@ int HandPlan::batchFactor(const GraphNode &node, const OpFactors &op) const {
 /// The factor of the last axis; -1: none. What is sharded stays so; what is
 /// not is sharded by a weight: on its rows where they are looked up, else on
 /// its columns.
-int HandPlan::weightFactor(const GraphNode &node, const OpFactors &op) const {
+int HandPlan::weightFactor(const GraphNode &node, const OpFactors &op) {
   size_t axis = mesh.axes().size() - 1;
   bool isShardedBy = false;
   bool isProduct = llvm::any_of(
@@ -188,6 +196,8 @@ int HandPlan::weightFactor(const GraphNode &node, const OpFactors &op) const {
       (factor.isReduced ? rows : columns) = int(i);
   }
   if (isShardedBy)
+    return -1;
+  if (columns >= 0 && rows < 0 && !std::exchange(shardsColumns, true))
     return -1;
   return rows >= 0 ? rows : columns;
 }
@@ -223,8 +233,9 @@ void HandPlan::planCarried(size_t index) {
     });
 }
 
-std::vector<size_t> HandPlan::plan(size_t axes) {
+std::vector<size_t> HandPlan::plan(size_t axes, bool shardsFirst) {
   dataAxes = axes;
+  shardsColumns = shardsFirst;
   chosen.assign(graph.nodes().size(), std::nullopt);
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const GraphNode &node = graph.nodes()[i];
@@ -279,12 +290,17 @@ PlanCost graphs::costOf(FactorGraph &graph, ArrayRef<size_t> choices) {
   return cost;
 }
 
-std::vector<Baseline> graphs::baselinesOf(const FactorGraph &graph,
+std::vector<Baseline> graphs::baselinesOf(FactorGraph &graph,
                                           const FactorMap &factors,
                                           const Mesh &mesh) {
   HandPlan byHand(graph, factors, mesh);
   size_t axes = mesh.axes().size();
+  // What makes patches or embeddings is no half of a pair.
+  std::vector<size_t> megatron = byHand.plan(axes - 1);
+  std::vector<size_t> behind = byHand.plan(axes - 1, /*shardsFirst=*/false);
+  if (costOf(graph, behind).seconds < costOf(graph, megatron).seconds)
+    megatron = std::move(behind);
   return {{"replicated", std::vector<size_t>(graph.nodes().size(), 0)},
           {"data parallel", byHand.plan(axes)},
-          {"Megatron", byHand.plan(axes - 1)}};
+          {"Megatron", std::move(megatron)}};
 }

@@ -26,10 +26,11 @@ struct PlanCost {
 PlanCost costOf(FactorGraph &graph, llvm::ArrayRef<size_t> choices);
 
 /// Everything on every device; data parallel: the dim that the first dim of the
-/// first result follows, on all axes; Megatron's: that dim on all axes but the
-/// last one, and on the last one weights on columns, then on rows.
-std::vector<Baseline> baselinesOf(const FactorGraph &graph,
-                                  const FactorMap &factors, const Mesh &mesh);
+/// first result that is larger than 1 follows, on all axes; Megatron's: that
+/// dim on all axes but the last one, and on the last one weights on columns,
+/// then on rows, from the first or the second GEMM on, whichever is faster.
+std::vector<Baseline> baselinesOf(FactorGraph &graph, const FactorMap &factors,
+                                  const Mesh &mesh);
 
 } // namespace shardopt::graphs
 

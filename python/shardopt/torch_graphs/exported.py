@@ -70,7 +70,7 @@ def _decomposed(program: Any) -> Any:
 
 def _place(node: Any) -> str:
     """The node, and the line of the model that it stems from."""
-    found = _FILE.findall(node.meta.get("stack_trace") or "")
+    found = [each for each in _FILE.findall(node.meta.get("stack_trace") or "") if not each[0].startswith("<")]
     where = f" at {os.path.basename(found[-1][0])}:{found[-1][1]}" if found else ""
     return f"node '{node.name}'{where}"
 
