@@ -3,9 +3,7 @@
 `--write FOLDER` writes each as StableHLO, `NAME.single.mlir`, and in generic form, `NAME.mlir`.
 `--run FOLDER` executes every `NAME.annotated.mlir` on CPU devices: a row of JSON with the distance
 of its results from those of `NAME.single.mlir` on one device, or from those that PyTorch left in
-`NAME.npz`, and the collectives of the compiled program with all annotations and with those of
-arguments alone, which XLA then propagates. `--compile FOLDER` compiles them for as many devices, and
-does not run them.
+`NAME.npz`, and its collectives.
 """
 
 import functools
@@ -61,18 +59,18 @@ def experts(p, x):
     return jnp.einsum("ble,eblh->blh", weights, found)
 
 
-def gpt2(p, tokens):
+def gpt2(p, tokens, size=WIDTH // HEADS):
     x = p["embed"][tokens] + p["places"]
     for l in p["layers"]:
-        x = x + attention(l, layer_norm(x, l["n1"], l["b1"]))
+        x = x + attention(l, layer_norm(x, l["n1"], l["b1"]), size=size)
         x = x + jax.nn.gelu(layer_norm(x, l["n2"], l["b2"]) @ l["up"]) @ l["down"]
     return x @ p["embed"].T
 
 
-def llama(p, tokens):
+def llama(p, tokens, size=WIDTH // HEADS):
     x = p["embed"][tokens]
     for l in p["layers"]:
-        x = x + attention(l, norm(x, l["n1"]), turn=True)
+        x = x + attention(l, norm(x, l["n1"]), turn=True, size=size)
         y = norm(x, l["n2"])
         x = x + (experts(l, y) if "router" in l else (jax.nn.silu(y @ l["gate"]) * (y @ l["up"])) @ l["down"])
     return norm(x, p["n1"]) @ p["head"]
@@ -308,13 +306,13 @@ def compiled(text, count, shardy=True, **flags):
         return xla_bridge.get_backend().compile_and_load(module, devices, options)
 
 
-def executed(text, values):
-    """The results, and the collectives."""
+def executed(text, values, module=None, shardy=True):
+    """The results, and the collectives, of `module`: what `text` is without some annotations."""
     mesh = dict(re.findall(r'"(\w+)"=(\d+)', text[: text.find("func.func")])) or {"x": 1}
     sizes = tuple(map(int, mesh.values()))
     mesh = Mesh(np.array(jax.devices()[: np.prod(sizes)]).reshape(sizes), tuple(mesh))
     taken, made = re.search(r"func\.func public @main\((.*)\) -> (.*) \{$", text, re.M).groups()
-    program = compiled(text, mesh.size)
+    program = compiled(module or text, mesh.size, shardy)
     arrays = [
         jax.device_put(value, NamedSharding(mesh, spec)) for value, (_, _, spec) in zip(values, specs(taken))
     ]
@@ -355,16 +353,14 @@ def of_gspmd(text):
     return re.sub(r"sdy\.sharding = #sdy\.sharding<@\w+, \[([^\]]*)\]>", tiled, text)
 
 
-def compile_all(folder):
-    for path in sorted(Path(folder).glob("*.annotated.mlir")):
-        text = path.read_text()
-        count = int(np.prod([int(size) for size in re.findall(r'"\w+"=(\d+)', text[: text.find("func.func")])]))
-        row = {"place": path.name.split(".")[0]}
-        for name, module, shardy in (("annotated", text, True), ("shardy", of_arguments(text), True), ("gspmd", of_gspmd(text), False)):
-            # Code for the CPU is not looked at.
-            program = compiled(module, count, shardy, xla_backend_optimization_level=0, xla_llvm_disable_expensive_passes=True)
-            row[name] = collectives(program.hlo_modules()[0].to_string())
-        print(json.dumps(row), flush=True)
+def propagations(text):
+    """What XLA's partitioners make of the shardings of arguments alone: name, module, and whether it is Shardy."""
+    return [("shardy", of_arguments(text), True), ("gspmd", of_gspmd(text), False)]
+
+
+def apart(found, wanted):
+    """The largest distance, as a fraction of the largest value."""
+    return float(max(np.abs(a - b).max() / np.abs(b).max() for a, b in zip(found, wanted)))
 
 
 def spread(shape):
@@ -373,7 +369,7 @@ def spread(shape):
     return min(0.3, np.sqrt(3 / max(1, inputs)))
 
 
-def run(folder):
+def run(folder, propagated=False):
     jax.config.update("jax_enable_x64", True)  # indices of PyTorch
     for path in sorted(Path(folder).glob("*.annotated.mlir")):
         name = path.name.split(".")[0]
@@ -395,11 +391,11 @@ def run(folder):
             ]
             wanted, _ = executed(Path(folder, f"{name}.single.mlir").read_text(), values)
         found, moved = executed(text, values)
-        error = max(np.abs(a - b).max() / np.abs(b).max() for a, b in zip(found, wanted))
-        _, propagated = executed(of_arguments(text), values)
-        row = {"place": name, "error": float(error), "collectives": moved, "propagated": propagated}
+        row = {"place": name, "error": apart(found, wanted), "collectives": moved}
+        for kind, module, shardy in propagations(text) if propagated else ():
+            row[kind] = apart(executed(text, values, module, shardy)[0], wanted)
         print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":
-    {"--write": write, "--run": run, "--compile": compile_all}[sys.argv[1]](sys.argv[2])
+    {"--write": write, "--run": run}[sys.argv[1]](sys.argv[2])
