@@ -201,7 +201,7 @@ std::shared_ptr<const cost::LayerTimes>
 Side::layersOf(const Degrees &degrees, std::vector<Dim> dims) const {
   return std::make_shared<const cost::LayerTimes>(
       model, Strategy{degrees, std::move(dims)}, skew, reach, spread, drafter,
-      placements);
+      placements, domain);
 }
 
 WorkerLayout Side::layout(const Degrees &degrees, std::vector<Dim> dims,

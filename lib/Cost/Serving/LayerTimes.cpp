@@ -108,6 +108,20 @@ LayerTimes::Contexts LayerTimes::contexts(const StepMix &mix,
 // Terms
 //===----------------------------------------------------------------------===//
 
+/// Kernels of prompts alone send a token to each node once, and its domain
+/// passes it on (DeepEP's normal kernels; of k experts on n nodes it reaches as
+/// many as independent ones do). Those of few tokens send each copy.
+double LayerTimes::sentShare(const StepMix &mix, const Body &body) const {
+  const Degrees &degrees = strategy.degrees;
+  if (!body.experts || degrees.gathers() || mix.sequences > 0 || domain < 1)
+    return 1;
+  AxisGroup along = groupOf(Axis::Ep, degrees);
+  int64_t inside = std::clamp<int64_t>(domain / along.stride, 1, along.size);
+  double nodes = double(along.size) / double(inside);
+  auto k = double(body.topK);
+  return nodes > 1 ? nodes * (1 - std::pow(1 - 1 / nodes, k)) / k : 1;
+}
+
 template <typename Sink>
 void LayerTimes::add(const OpCost &cost, Sink &to) const {
   const TimeModel &time = model.time();
@@ -155,6 +169,7 @@ struct LayerTimes::Visitor {
   const Contexts &seen;
   StepTerms &terms;
   Exchange &exchange;
+  double sent; ///< share of the exchange
 
   /// A product of the layer, which others of its rows run with.
   struct Product {
@@ -167,6 +182,10 @@ struct LayerTimes::Visitor {
     const OpModel &model = *op.node.op;
     if (model.reads() != Reads::Sequences) {
       OpCost cost = model.cost(op.dim, op.incoming, seen.rows);
+      if (sent < 1)
+        for (Collective &collective : cost.collectives)
+          if (isExchange(collective))
+            collective.bytes *= sent;
       times.add(cost, terms);
       join(op, cost);
       sendOver(cost);
@@ -188,12 +207,16 @@ struct LayerTimes::Visitor {
     times.add(reads ? together(decoded, prompts) : decoded, terms);
   }
 
+  static bool isExchange(const Collective &collective) {
+    return collective.kind == CollectiveKind::AllToAll &&
+           collective.axis == Axis::Ep;
+  }
+
   /// Tells the way to the experts and back from what is around it.
   void sendOver(const OpCost &cost) {
     StepTerms sent;
     for (const Collective &collective : cost.collectives)
-      if (collective.kind == CollectiveKind::AllToAll &&
-          collective.axis == Axis::Ep)
+      if (isExchange(collective))
         times.add(Reshard{collective}, sent);
     if (sent.sum() <= 0)
       return;
@@ -260,7 +283,8 @@ LayerTimes::Step LayerTimes::make(const StepMix &mix) const {
     Contexts seen = contexts(mix, &kind);
     StepTerms terms;
     Exchange exchange;
-    Visitor visitor{*this, seen, terms, exchange};
+    Visitor visitor{*this, seen, terms, exchange,
+                    sentShare(mix, program.bodies[kind.body])};
     if (!walk.walk(kind.body, seen.rows, {}, visitor))
       return {};
     exits.push_back(walk.exit());
@@ -376,10 +400,11 @@ const LayerTimes::Step &LayerTimes::at(const StepMix &mix) const {
 LayerTimes::LayerTimes(const CostModel &costs, Strategy given,
                        std::optional<double> skew, double reach, double spread,
                        const DraftHead &drafter,
-                       std::shared_ptr<ExpertPlacements> placements)
+                       std::shared_ptr<ExpertPlacements> placements,
+                       int64_t domain)
     : model(costs), strategy(std::move(given)), skew(skew), reach(reach),
       deviations(spread * deviationsOfLargest(double(strategy.degrees.ep))),
-      drafter(drafter), placements(std::move(placements)) {
+      drafter(drafter), placements(std::move(placements)), domain(domain) {
   Degrees &degrees = strategy.degrees;
   degrees.pp = 1;
   degrees.stages = {};

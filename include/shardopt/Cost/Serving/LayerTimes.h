@@ -87,11 +87,13 @@ class LayerTimes {
 public:
   /// `costs` outlives this; `strategy` fits it, and its batch counts for
   /// nothing. `placements` say what the fullest rank has in the place of
-  /// `skew`; null: the load is even but for it. The others are as in StepTimes.
+  /// `skew`; null: the load is even but for it. `domain` devices are a domain;
+  /// 0: all are. The others are as in StepTimes.
   LayerTimes(const CostModel &costs, Strategy strategy,
              std::optional<double> skew, double reach, double spread,
              const DraftHead &drafter = {},
-             std::shared_ptr<ExpertPlacements> placements = nullptr);
+             std::shared_ptr<ExpertPlacements> placements = nullptr,
+             int64_t domain = 0);
 
   /// Whether the dims are possible.
   bool isLegal() const { return legal; }
@@ -137,6 +139,8 @@ private:
   };
 
   Contexts contexts(const StepMix &mix, const LayerKind *kind) const;
+  /// Of what a step of `mix` exchanges with experts, the share that is sent.
+  double sentShare(const StepMix &mix, const Body &body) const;
   template <typename Sink> void add(const OpCost &cost, Sink &to) const;
   template <typename Sink> void add(const Reshard &steps, Sink &to) const;
   template <typename Sink>
@@ -155,6 +159,7 @@ private:
   double reach, deviations;
   DraftHead drafter;
   std::shared_ptr<ExpertPlacements> placements;
+  int64_t domain;
   std::vector<Layout> anchors; ///< by body
   bool legal = false;
   mutable std::unordered_map<std::array<double, 6>, Step, MixHash> known;
