@@ -36,12 +36,24 @@ bool cost::isOlder(const std::string &left, const std::string &right) {
   return !numbers.empty() && numbers < numbersOf(right);
 }
 
-void ServingEngine::widenBands() {
+void ServingEngine::widenBands(const std::string &architecture, double rowBytes,
+                               const Machine &machine) {
+  double power = (isMeasured(architecture, rowBytes) ? 1 : 1.5) *
+                 (isMeasured(machine) ? 1 : 1.5);
   for (ServingBand *band :
        {&denseTpot, &expertTpot, &ttft, &apartTpot, &apartTtft}) {
-    band->low = std::pow(band->low, 1.5);
-    band->high = std::pow(band->high, 1.5);
+    band->low = std::pow(band->low, power);
+    band->high = std::pow(band->high, power);
   }
+}
+
+bool cost::isMeasured(const Machine &machine) {
+  if (!machine.calibration)
+    return false;
+  const std::vector<CalibratedGroup> &groups = machine.calibration->groups;
+  return std::any_of(
+      groups.begin(), groups.end(),
+      [](const CalibratedGroup &group) { return !group.isInherited; });
 }
 
 bool cost::isMeasured(const std::string &architecture, double rowBytes) {

@@ -184,7 +184,6 @@ std::optional<Error> cost::applyCalibration(const Machine &machine,
 std::optional<Error> cost::applyCalibration(const Machine &machine,
                                             const Model &model,
                                             ServingEngine &engine) {
-  if (!isMeasured(model.architecture, model.rowBytes))
-    engine.widenBands();
+  engine.widenBands(model.architecture, model.rowBytes, machine);
   return applyCalibration(machine, engine);
 }

@@ -92,13 +92,19 @@ struct ServingEngine {
   ServingBand denseTpot, expertTpot, ttft;
   ServingBand apartTpot, apartTtft;
 
-  /// Bands half as wide again, in logarithms: of models that nobody compared.
-  void widenBands();
+  /// Bands half as wide again, in logarithms, for each that nobody measured:
+  /// the model, of a class of Transformers and of about a size
+  /// (`Model::rowBytes`), and the machine.
+  void widenBands(const std::string &architecture, double rowBytes,
+                  const Machine &machine);
 };
 
 /// Whether runs of models of this class of Transformers, and of about this size
 /// (`Model::rowBytes`), were compared.
 bool isMeasured(const std::string &architecture, double rowBytes);
+/// Whether some kernel was measured on the machine, and not only on one like
+/// it.
+bool isMeasured(const Machine &machine);
 
 /// What engines take of a device for activations and workspace.
 inline constexpr double workspaceBytes = 2e9;
@@ -130,7 +136,8 @@ std::map<std::string, double> constantsOf(const ServingEngine &engine);
 std::optional<Error> applyCalibration(const Machine &machine,
                                       ServingEngine &engine);
 
-/// The same for runs of `model`, with wider bands where nobody compared it.
+/// The same for runs of `model`, with wider bands where nobody compared it, or
+/// the machine.
 std::optional<Error> applyCalibration(const Machine &machine,
                                       const Model &model,
                                       ServingEngine &engine);
