@@ -107,13 +107,14 @@ static void writeSlos(json::Writer &json, const ServicePlan &plan,
                       const ServiceGoal &goal) {
   json.key("slos").beginArray(json::Style::Block);
   auto write = [&](const char *name, const char *statistic, double target,
-                   double attained, bool isMet) {
+                   double attained, bool isMet, bool isCrossed) {
     json.beginObject();
     json.member("name", name);
     json.member("statistic", statistic);
     json.member("target", target);
     json.member("attained", attained);
     json.member("met", isMet);
+    json.member("interval_crosses", isCrossed);
     json.endObject();
   };
   auto writeTime = [&](const char *name, const LatencyLimit &limit,
@@ -122,13 +123,14 @@ static void writeSlos(json::Writer &json, const ServicePlan &plan,
         limit.percentile ? "p" + std::to_string(limit.percentile) : "mean";
     double attained = limit.of<double>(time);
     if (std::isfinite(limit.ms))
-      write(name, statistic.c_str(), limit.ms, attained, attained <= limit.ms);
+      write(name, statistic.c_str(), limit.ms, attained, attained <= limit.ms,
+            limit.isCrossedBy(time));
   };
   writeTime("tpot_ms", goal.tpot, plan.times.tpot);
   writeTime("ttft_ms", goal.ttft, plan.times.ttft);
   if (goal.rate > 0)
     write("requests_per_s", "mean", goal.rate, plan.requestsPerSecond,
-          plan.requestsPerSecond >= goal.rate);
+          plan.requestsPerSecond >= goal.rate, /*isCrossed=*/false);
   json.endArray();
 }
 

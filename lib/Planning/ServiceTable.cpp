@@ -94,6 +94,8 @@ static std::string shown(const cost::ServingTime &time,
   // An SLO on the mean may leave a tenth of the requests above it.
   else if (limit.percentile < 90 && time.p90 > limit.ms)
     text += ", p90 is above it";
+  if (limit.isCrossedBy(time))
+    text += ", interval crosses it";
   return text;
 }
 

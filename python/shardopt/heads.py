@@ -118,6 +118,7 @@ def _service_cards(service: Service) -> list[Card]:
     for slo in service.slos:
         is_open = slo.target_ms == float("inf")
         target = "no SLO" if is_open else f"SLO {number(slo.target_ms)} ms"
+        target += ": interval crosses it" if slo.interval_crosses else ""
         what = f"{slo.name}, {slo.statistic} ({target})"
         slos.append((f"{three(slo.attained_ms)} ms", what, None if is_open else slo.met))
     cards: list[Card] = [

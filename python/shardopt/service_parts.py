@@ -57,6 +57,21 @@ class Slo:
     def met(self) -> bool:
         return self.attained_ms <= self.target_ms * (1 + 1e-9)
 
+    @property
+    def interval_crosses(self) -> bool:
+        """Whether the target is inside the prediction interval of what it is on."""
+        scale = self.attained_ms / self.attained.mean if self.attained.mean else 0.0
+        return scale * self.attained.low < self.target_ms < scale * self.attained.high
+
+    @property
+    def verdict(self) -> str:
+        """"met", "NOT MET", and what else a reader has to know of it."""
+        return ", ".join(filter(None, (
+            "met" if self.met else "NOT MET",
+            f"{' and '.join(self.above)} above it" if self.met and self.above else "",
+            "interval crosses it" if self.interval_crosses else "",
+        )))
+
     on = former("on", "statistic")
 
     @property
@@ -80,6 +95,7 @@ class Slo:
             "target": "inf" if math.isinf(self.target_ms) else self.target_ms,
             "attained": self.attained_ms,
             "met": self.met,
+            "interval_crosses": self.interval_crosses,
             "above": list(self.above),
         }
 

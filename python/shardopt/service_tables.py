@@ -130,9 +130,7 @@ def slo_rows(service: Service) -> list[list[str]]:
     def row(slo: Slo) -> list[str]:
         times = slo.attained
         is_goodput = service.problem.objective == GOODPUT
-        verdict = "met" if slo.met else "above it" if is_goodput else "NOT MET"
-        if slo.met and slo.above:
-            verdict += f", {' and '.join(slo.above)} above it"
+        verdict = slo.verdict.replace("NOT MET", "above it") if is_goodput else slo.verdict
         return [
             f"{slo.name}, ms",
             target_of(slo),

@@ -49,6 +49,12 @@ struct LatencyLimit {
            : percentile == 99 ? time.p99
                               : time.ms;
   }
+  /// Whether the limit is within the prediction interval of what it is on: the
+  /// same multiples as of the mean.
+  bool isCrossedBy(const cost::ServingTime &time) const {
+    double scale = time.ms > 0 ? of<double>(time) / time.ms : 0;
+    return scale * time.low < ms && ms < scale * time.high;
+  }
   /// "25 ms (mean)", "500 ms (p90)".
   std::string describe() const;
 };
