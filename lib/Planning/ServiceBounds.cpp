@@ -42,9 +42,10 @@ LoadLimits::LoadLimits(const ServiceGoal &goal,
       first(goal.ttft.ms * 1e-3 * slack),
       inFlight(goal.load.concurrency > 0 ? goal.load.concurrency : unlimited),
       held((1 + engine.heldSteps) / stepsOf(goal.load)),
-      meanWait(engine.burstShare / 2),
-      // Goodput may count those alone that do not wait.
-      limitWait(goal.isGoodput
+      meanWait(goal.load.isOpen ? 0 : engine.burstShare / 2),
+      // Goodput may count those alone that do not wait, and none come at once
+      // of those that come independently.
+      limitWait(goal.isGoodput || goal.load.isOpen
                     ? 0
                     : std::min(meanWait, burstAt(engine.burstShare,
                                                  goal.ttft.percentile))) {}

@@ -149,8 +149,10 @@ static void writeMembers(json::Writer &json, const ServicePlan &plan,
   json.member("sequences", plan.times.sequences);
   writeTime(json, "tpot_ms", plan.times.tpot);
   writeTime(json, "ttft_ms", plan.times.ttft);
-  if (plan.prefill)
+  if (plan.prefill) {
     json.member("kv_transfer_ms", plan.times.sentUs / 1e3);
+    json.member("prefill_busy", plan.times.busy);
+  }
   writeSlos(json, plan, summary.goal);
   json.member("tokens_per_s_per_device", plan.tokensPerDevice);
   json.member("tokens_per_s_per_used_device",

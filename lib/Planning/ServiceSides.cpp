@@ -53,6 +53,9 @@ static ServiceGoal goalOf(const ServiceRequest &request,
       request.devices ? request.devices : scenario.machine().domainSize;
   goal.prefillDevices = request.prefillDevices;
   goal.isGoodput = request.isGoodput;
+  // A steady load is the same for all: its percentiles say nothing of queues.
+  goal.load.isOpen =
+      goal.ttft.percentile > 0 && goal.load.concurrency <= 0 && !goal.isGoodput;
   goal.stop = request.stop;
   goal.watch = request.watch;
   // What takes longer, is in time within less.

@@ -179,6 +179,9 @@ def load_of(service: Service) -> str:
     own = {role.name: role.workers * role.in_flight for role in service.roles}
     waiting = metrics.in_flight - sum(own.values())
     parts = [f"{three(count)} {name}" for name, count in own.items()]
+    busy = service.found.get("prefill_busy")
+    if busy is not None:
+        parts[0] += f" ({busy:.0%} busy)"
     parts += [f"{three(waiting)} sent or waiting"] if waiting > 0.05 else []
     return f"{text}: {', '.join(parts)}"
 

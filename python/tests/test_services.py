@@ -279,13 +279,14 @@ class ServiceTest(FolderTest):
         service = so.plan(llama(mode="disaggregated"))
         load = " ".join(service.table.split("\n  load ")[1].split("\n  decode step")[0].split())
         found = re.fullmatch(
-            r"(\S+) requests in flight on .*: (\S+) prefill, (\S+) decode, (\S+) sent or waiting",
+            r"(\S+) requests in flight on .*: (\S+) prefill \(\d+% busy\), (\S+) decode, (\S+) sent or waiting",
             load,
         )
         self.assertIsNotNone(found, load)
         total, *parts = map(float, found.groups())
         self.assertAlmostEqual(total, sum(parts), delta=0.2)
-        self.assertIn("equal in the model (TPOT)", service.table)
+        busy = llama(mode="disaggregated", ttft_ms=100000, tpot_ms=1000)
+        self.assertIn("equal in the model (TPOT, TTFT)", so.plan(busy).table)
         self.assertNotIn("equal in the model", so.plan(llama(mode="aggregated")).table)
 
     def test_a_toy_is_not_among_the_measured_models(self):

@@ -128,6 +128,54 @@ TEST(RequestReplay, AClosedLoopAttainsTheRateOfTheFormulas) {
     }
 }
 
+/// The load at which `loop` attains `rate`.
+double loadAt(const DisaggregatedLoop &loop, double rate) {
+  double low = 0, high = loop.most();
+  for (int i = 0; i != 60; ++i) {
+    double middle = (low + high) / 2;
+    (loop.at(middle).requestsPerS < rate ? low : high) = middle;
+  }
+  return high;
+}
+
+TEST(RequestReplay, PromptsQueueAsTheFormulasSay) {
+  const Workers workers;
+  std::vector<double> errors;
+  for (const auto &served : workers.all)
+    for (double count : {1.0, 3.0})
+      for (double share : {0.5, 0.7, 0.85}) {
+        ServingEngine engine = plain(*served);
+        ServingWorker one = worker(*served, 64);
+        ServingLoad load = meanLoad();
+        load.isOpen = true;
+        DisaggregatedLoop loop({one, count}, {one, 8 * count}, engine, load);
+        double rate = share * loop.prefillRate();
+        ServingTimes times = loop.at(loadAt(loop, rate));
+        EXPECT_NEAR(times.busy, share, 1e-3);
+        std::mt19937 random(7);
+        std::exponential_distribution<double> gap(rate);
+        auto requests = equal(4000);
+        double now = 0;
+        for (TracedRequest &request : requests)
+          request.arrivalS = now += gap(random);
+        auto found = replayDisaggregated({one, count}, {one, 8 * count}, engine,
+                                         requests, {});
+        ASSERT_TRUE(found);
+        std::vector<double> ttft;
+        for (const ServedRequest &each : *found)
+          ttft.push_back(ttftMs(each));
+        std::sort(ttft.begin(), ttft.end());
+        for (auto [part, said] : {std::pair(0.9, times.ttft.p90),
+                                  std::pair(0.99, times.ttft.p99)}) {
+          double wanted = ttft[size_t(part * double(ttft.size()))];
+          errors.push_back(std::abs(said / wanted - 1));
+          EXPECT_LT(errors.back(), 0.6) << count << ' ' << share << ' ' << part;
+        }
+      }
+  std::sort(errors.begin(), errors.end());
+  EXPECT_LT(errors[errors.size() / 2], 0.2);
+}
+
 /// Prompts and answers of two lengths each, shuffled: their distribution, and
 /// `count` requests with it.
 struct Mixed {

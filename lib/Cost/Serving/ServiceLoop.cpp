@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 using namespace shardopt;
 using namespace shardopt::cost;
@@ -43,9 +44,10 @@ template <typename Number> struct Spread {
 };
 } // namespace
 
+static constexpr double bellsOf90 = 1.2816, bellsOf99 = 2.3263;
+
 template <typename Number>
 static TimeOf<Number> timeOf(const Spread<Number> &spread) {
-  constexpr double bellsOf90 = 1.2816, bellsOf99 = 2.3263;
   TimeOf<Number> time;
   time.ms = spread.mean / 1e3;
   time.p50 = spread.quantile(0.5, 0) / 1e3;
@@ -321,6 +323,8 @@ DisaggregatedLoop::DisaggregatedLoop(const ServingPool &prefill,
   double network =
       std::min(decode.worker.networkBytesPerS, prefill.worker.networkBytesPerS);
   sent = decode.worker.steps->cacheBytes(in) / (networkShare * network) * 1e6;
+  Steps decodes{decode.worker, engine, load};
+  single = course.steps * (decodes.us(1.0, 0.0) + hostUs(engine, 1.0));
 }
 
 std::pair<StepTerms, double> DisaggregatedLoop::prefillStep() const {
@@ -339,7 +343,7 @@ double DisaggregatedLoop::most() const {
                 hostUs(engine, roomOfGroup);
   double way =
       engine.firstTokenMs * 1e3 + alone + sent + (1 + engine.heldSteps) * step;
-  double burst = std::min(engine.burstShare / 2, 0.9);
+  double burst = load.isOpen ? 0 : std::min(engine.burstShare / 2, 0.9);
   return std::ceil((groups * roomOfGroup + reading * way) / (1 - burst));
 }
 
@@ -373,6 +377,64 @@ firstToken(Interval waiting, const Spread<Interval> &burst, Interval rest) {
           hull(a.longest, b.longest), b.burst};
 }
 
+namespace {
+/// How long requests wait that come independently for one of `workers`, which
+/// are busy for the share `busy` of their time and take one after the other, a
+/// unit of time for each. Waits decay as exp(-t workers x), where x is the root
+/// of exp(x) - 1 = x / busy, as services are equal (Erlang arrivals at one
+/// worker). The share `late` that waits is Sakasegawa's, times what the tail
+/// of one worker has more than the share that waits there.
+struct Queue {
+  Queue(double load, double workers) {
+    constexpr double most = 0.999; // a queue that grows has no waits
+    double busy = std::clamp(load, 1e-3, most);
+    // Newton's steps come from above: the function is convex.
+    double x = std::min(2 / busy - 2, 2 - 2 * std::log(busy));
+    for (int i = 0; i != 16; ++i)
+      x -= (std::expm1(x) - x / busy) / (std::exp(x) - 1 / busy);
+    double tail = (1 - busy) / (busy * std::exp(x) - 1);
+    late = std::pow(busy, std::sqrt(2 * (workers + 1)) - 2) * tail;
+    decay = x * workers;
+  }
+  double quantile(double part) const {
+    return std::max(0.0, std::log(late / (1 - part))) / decay;
+  }
+  double late, decay;
+};
+} // namespace
+
+/// Of requests that come independently. Those in the queue are not among the
+/// requests in flight, and the mean is without it. Services that differ make
+/// waits longer by their variance (Kingman).
+template <typename Number>
+TimeOf<Number> DisaggregatedLoop::queued(Number waiting, Number busy,
+                                         Number rest) const {
+  double workers = prefill.count * prefill.worker.groups();
+  double own = load.deviation() * alone;
+  double unit = alone * (1 + load.deviation() * load.deviation());
+  Queue least(lowOf(busy), workers), most(highOf(busy), workers);
+  auto time = [&](auto of, double bells) {
+    Number wait = waiting;
+    if constexpr (std::is_same_v<Number, Interval>)
+      wait = largest(wait, unit * Interval(of(least), of(most)));
+    else
+      wait = largest(wait, unit * of(most));
+    return (rest + wait + bells * own) / 1e3;
+  };
+  auto at = [&](double part, double bells) {
+    return time([=](const Queue &queue) { return queue.quantile(part); },
+                bells);
+  };
+  TimeOf<Number> ttft;
+  ttft.ms = (rest + waiting) / 1e3;
+  ttft.p50 = at(0.5, 0);
+  ttft.p90 = at(0.9, bellsOf90);
+  ttft.p99 = at(0.99, bellsOf99);
+  ttft.early = ttft.ms;
+  ttft.deviation = own / 1e3;
+  return ttft;
+}
+
 template <typename Number>
 DisaggregatedLoop::Answer<Number>
 DisaggregatedLoop::run(Number concurrency) const {
@@ -384,8 +446,8 @@ DisaggregatedLoop::run(Number concurrency) const {
 
   // Requests circulate: what does not decode is in prefill, or waits to be. At
   // least a burst of them does.
-  Spread<Number> burst =
-      waitInBurst(engine.burstShare, concurrency, 1 / reading);
+  Spread<Number> burst = waitInBurst(load.isOpen ? 0 : engine.burstShare,
+                                     concurrency, 1 / reading);
   burst.deviation = load.deviation() * alone;
   Number decoding = most, answer = 0, waiting = 0, sequences = most;
   Number rest = 0, rate = 0;
@@ -410,10 +472,24 @@ DisaggregatedLoop::run(Number concurrency) const {
         highOf(decoding) == highOf(sequences))
       break;
   }
+  // Prompts that come independently end so, but for what busy workers hold back
+  // (Marshall), and the sequences in all groups vary as in a queue in which
+  // each takes longer the more there are: by their number over the share of an
+  // answer that does not grow with it. An answer sees the mean of its time.
+  Number busy = least(rate / reading, Number(1.0));
+  Number fixed = least(single / answer, Number(1.0));
+  Number varies = (Number(1.0) - fixed / 4) * (Number(1.0) - busy * busy) /
+                  (fixed * groups * decoding);
   Spread<Number> tpot;
   tpot.mean = answer / out;
-  return {timeOf(tpot), firstToken(waiting, burst, rest), 1e6 * rate, decoding,
-          sequences};
+  tpot.deviation =
+      largest(answer - single, Number(0.0)) / out *
+      least(root(varies),
+            largest(roomOfGroup - decoding, Number(0.0)) / decoding);
+  return {timeOf(tpot),
+          load.isOpen ? queued(waiting, busy, rest)
+                      : firstToken(waiting, burst, rest),
+          1e6 * rate, decoding, sequences};
 }
 
 ServingTimes DisaggregatedLoop::at(double concurrency) const {
@@ -425,6 +501,7 @@ ServingTimes DisaggregatedLoop::at(double concurrency) const {
   times.sequences = answer.decoding;
   times.admitted = std::min(roomOfGroup, concurrency / groups);
   times.sentUs = sent;
+  times.busy = std::min(1.0, answer.rate / prefillRate());
   times.step = Steps{decode.worker, engine, load}.terms(answer.sequences);
   times.hostUs = engine.launchUs + hostUs(engine, answer.sequences);
   return times;

@@ -34,6 +34,9 @@ struct ServingTraits {
 /// Requests, in the mean.
 struct ServingLoad : RequestLengths {
   double concurrency = 1; ///< requests in flight
+  /// Requests come independently of each other (Poisson), and not as others
+  /// end: they queue for prefill workers, and none come at once.
+  bool isOpen = false;
   ServingTraits traits = {};
 };
 
@@ -77,6 +80,7 @@ struct ServingTimes {
   double sequences = 0; ///< decoding in an attention group, in the mean
   double admitted = 0;  ///< requests in flight in a group; the others wait
   double sentUs = 0;    ///< of TTFT: the transfer of a cache
+  double busy = 0;      ///< share of their time that prefill workers compute
   StepTerms step;       ///< of one that only decodes
   double hostUs = 0;    ///< that the engine adds to such a step
 };
@@ -142,6 +146,8 @@ public:
 private:
   template <typename Number> struct Answer;
   template <typename Number> Answer<Number> run(Number concurrency) const;
+  template <typename Number>
+  TimeOf<Number> queued(Number waiting, Number busy, Number rest) const;
 
   ServingPool prefill, decode;
   ServingEngine engine;
@@ -149,6 +155,7 @@ private:
   bool isRoom = false;
   double groups = 1, roomOfGroup = 0; ///< of the decode workers
   double alone = 0, reading = 0, sent = 0;
+  double single = 0; ///< an answer that is decoded alone
 };
 
 /// Mean times of requests with `load` in one worker; an error where no request
