@@ -398,6 +398,8 @@ ErrorOr<JointPlan> JointSearch::run() {
     plan.isSettled = !isBetter;
   }
   orderAgain();
+  // Planned times of operators are rounded to nanoseconds, those bounded not.
+  plan.bound = std::min(plan.bound, double(plan.joint.planned));
   return std::move(plan);
 }
 

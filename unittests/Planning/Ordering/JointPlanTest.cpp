@@ -8,11 +8,15 @@
 #include "shardopt/Planning/Ordering/JointPlan.h"
 #include "shardopt/Cost/Roofline.h"
 #include "shardopt/Cost/Tables/Evaluate.h"
+#include "shardopt/Support/Rng.h"
 
 #include "TestModels.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <random>
 
 using namespace shardopt;
@@ -164,6 +168,96 @@ TEST(JointPlan, NoPlanUndercutsTheBound) {
     if (auto steps = orderStep(costs, any, found))
       EXPECT_LE(plan->bound, double(steps->front().result.value) * (1 + 1e-9));
   }
+}
+
+/// A small model and degrees of at most eight devices.
+std::pair<ModelConfig, Degrees> randomCase(Rng &rng) {
+  ModelConfig config = rng.below(2) ? llama70B() : gptMoe(4);
+  config.layers = 2 + int64_t(rng.below(3));
+  config.hidden >>= rng.below(3);
+  config.inner >>= rng.below(3);
+  config.vocab >>= rng.below(4);
+  int64_t tp = int64_t(1) << rng.below(3), pp = 1 + int64_t(rng.below(2));
+  int64_t ep = config.experts ? int64_t(1) << rng.below(3) : 1;
+  return {config, {tp, std::min(ep, tp), pp, pp << (1 + rng.below(6))}};
+}
+
+/// `given` with all dims of `count` random ops and all cuts into two stages.
+std::vector<Strategy> around(const CostModel &costs, const Strategy &given,
+                             int64_t layers, size_t count, Rng &rng) {
+  std::vector<Strategy> found{given};
+  if (given.degrees.pp == 2) {
+    found.clear();
+    for (int64_t first = 1; first < layers; ++first) {
+      found.push_back(given);
+      found.back().degrees.stages.layers = {first, layers - first};
+    }
+  }
+  auto nodes = costs.model().nodesByVariable();
+  std::vector<size_t> ops(nodes.size());
+  std::iota(ops.begin(), ops.end(), 0);
+  rng.shuffle(ops);
+  ops.resize(std::min(count, ops.size()));
+  for (size_t op : ops) {
+    std::vector<Strategy> further;
+    for (const auto &choice : nodes[op]->op->choices())
+      for (const Strategy &one : found) {
+        further.push_back(one);
+        further.back().dims[op] = choice.dim;
+      }
+    found = std::move(further);
+  }
+  return found;
+}
+
+/// SHARDOPT_JOINT_CASES of them, or some: no enumerated strategy is faster, or
+/// the bound has said by how much one may be.
+TEST(JointPlan, OfRandomGraphsIsEnumerationOrSaysTheGap) {
+  const char *wanted = std::getenv("SHARDOPT_JOINT_CASES");
+  int count = wanted ? std::atoi(wanted) : 12;
+  Rng rng(21);
+  int planned = 0, fastest = 0;
+  int64_t numEnumerated = 0;
+  double worst = 1, worstGap = 0;
+  for (int i = 0; i < count; ++i) {
+    auto [config, degrees] = randomCase(rng);
+    Workload workload{Phase::Decode, int64_t(1) << (10 + rng.below(6))};
+    JointOptions options;
+    options.chunks = {1 + int64_t(rng.below(2))};
+    options.rounds = 8;
+    JointProblem problem = smallProblem(config, degrees);
+    problem.model = makeModel(config, workload);
+    ErrorOr<JointPlan> plan = planJointly(problem, options);
+    if (!plan)
+      continue; // more chunks than sequences, or no room
+    ++planned;
+    EXPECT_LE(plan->bound, double(plan->joint.planned));
+    CostModel costs = makeCosts(config, workload, h100());
+    OrderOptions found;
+    found.solver.timeLimit = 0;
+    found.solver.rounds = 8;
+    found.solver.backend = "rules";
+    found.chunks = options.chunks;
+    int64_t least = plan->joint.planned;
+    for (const Strategy &one :
+         around(costs, plan->joint.strategy, config.layers, 5, rng)) {
+      if (auto steps = orderStep(costs, one, found))
+        least = std::min(least, steps->front().result.value);
+      ++numEnumerated;
+    }
+    // Times of operators are rounded to nanoseconds.
+    double rounded = 0.5 * double(costs.model().nodesByVariable().size()) *
+                     double(config.layers * options.chunks.front());
+    EXPECT_LE(plan->bound, double(least) + rounded) << "case " << i;
+    fastest += plan->joint.planned == least;
+    worst = std::max(worst, double(plan->joint.planned) / double(least));
+    worstGap = std::max(worstGap, plan->gap());
+  }
+  std::printf("%d plans, %lld strategies around them; %d are the fastest, the "
+              "others at most %.4f of it; largest gap %.3f\n",
+              planned, static_cast<long long>(numEnumerated), fastest, worst,
+              worstGap);
+  EXPECT_GT(planned, count / 2);
 }
 
 TEST(JointPlan, SaysWhatDoesNotFit) {
