@@ -384,8 +384,8 @@ def replay(
     refused -= len(taken)
     if not taken:
         raise WrongValue(
-            f"{counted(refused, 'request')}, of which each has more than the {longest} tokens, prompt "
-            "and answer, that the servers take"
+            f"{counted(refused, 'request')}, each of more than the {longest} tokens, prompt and answer, "
+            "that the servers take"
         )
     if concurrency is not None and not 1 <= real(concurrency) <= len(taken):
         raise WrongValue(

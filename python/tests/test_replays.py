@@ -137,7 +137,7 @@ class ReplayTest(unittest.TestCase):
             ([], {}, "0 requests, expected"),
             ([one._replace(arrival_s=1), one], {}, "not in order of arrival"),
             ([one], {"concurrency": 2}, "'concurrency' is 2, expected a number from 1 to the 1"),
-            ([one._replace(isl=1e8)], {}, "1 request, of which each has more than the 131072 tokens"),
+            ([one._replace(isl=1e8)], {}, "1 request, each of more than the 131072 tokens"),
             ([one._replace(isl=0)], {}, "'isl' is 0"),
         ]:
             with self.subTest(why), self.assertRaisesRegex(so.ShardoptError, why):
