@@ -10,7 +10,7 @@ function(shardopt_degree_options table output)
   set(degrees "")
   foreach(entry IN LISTS entries)
     string(REGEX REPLACE
-      ".*SHARDOPT_DEGREE\\(([a-z]+), [A-Za-z]+,[ \n]*(\"[^\"]*\"),[ \n]*(\"[^\"]*\").*"
+      ".*SHARDOPT_DEGREE\\(([a-z][a-z0-9]*), [A-Za-z0-9]+,[ \n]*(\"[^\"]*\"),[ \n]*(\"[^\"]*\").*"
       "  DegreeEntry<\"\\1\", \\2, \\3>" entry "${entry}")
     list(APPEND degrees "${entry}")
   endforeach()

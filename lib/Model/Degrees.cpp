@@ -81,7 +81,8 @@ Degrees::Degrees(int64_t tp, int64_t ep, int64_t pp, int64_t batch)
 int64_t Degrees::devices() const { return tp * dp * pp; }
 
 bool Degrees::isUniform() const {
-  return dp == ep && cp == 1 && exchange == exchangeAllToAll && !hasEplb();
+  return dp == ep && cp == 1 && tp2 == 1 && exchange == exchangeAllToAll &&
+         !hasEplb();
 }
 
 bool shardopt::operator==(const Degrees &a, const Degrees &b) {

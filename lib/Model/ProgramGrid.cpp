@@ -29,6 +29,10 @@ const char *shardopt::spell(Axis axis) {
     return "outer";
   case Axis::Cp:
     return "cp";
+  case Axis::Tp1:
+    return "tp1";
+  case Axis::Tp2:
+    return "tp2";
   case Axis::Stage:
     return "stage";
   case Axis::Pp:
@@ -38,8 +42,8 @@ const char *shardopt::spell(Axis axis) {
 }
 
 std::optional<Axis> shardopt::parseAxis(std::string_view name) {
-  for (Axis axis :
-       {Axis::Pp, Axis::Dp, Axis::Ep, Axis::Tp, Axis::Etp, Axis::Cp})
+  for (Axis axis : {Axis::Pp, Axis::Dp, Axis::Ep, Axis::Tp, Axis::Etp, Axis::Cp,
+                    Axis::Tp1, Axis::Tp2})
     if (name == spell(axis))
       return axis;
   return std::nullopt;
@@ -57,7 +61,7 @@ ProgramGrid::ProgramGrid(const StageGrid &groups) : stage(groups) {
   // Repeats are kept, so that tp and dp keep an axis of 1 each.
   std::vector<int64_t> cuts = {1, stage.size(Axis::Tp),
                                stage.size(Axis::Stage)};
-  for (Axis axis : {Axis::Etp, Axis::Cp})
+  for (Axis axis : {Axis::Etp, Axis::Cp, Axis::Tp2})
     if (std::find(cuts.begin(), cuts.end(), stage.size(axis)) == cuts.end())
       cuts.push_back(stage.size(axis));
   std::sort(cuts.begin(), cuts.end());
@@ -85,8 +89,9 @@ std::optional<Axis>
 ProgramGrid::find(const std::vector<int16_t> &wanted) const {
   if (wanted.empty())
     return std::nullopt;
-  for (Axis axis : {Axis::Tp, Axis::Ep, Axis::Dp, Axis::Etp, Axis::Q, Axis::C,
-                    Axis::Outer, Axis::Cp, Axis::Stage, Axis::Pp})
+  for (Axis axis :
+       {Axis::Tp, Axis::Ep, Axis::Dp, Axis::Etp, Axis::Q, Axis::C, Axis::Outer,
+        Axis::Cp, Axis::Tp1, Axis::Tp2, Axis::Stage, Axis::Pp})
     if (axes(axis) == wanted)
       return axis;
   // One of 1 that nothing is said about.

@@ -14,7 +14,7 @@ using namespace shardopt;
 
 StageGrid::StageGrid(const Degrees &degrees)
     : tp(degrees.tp), dp(degrees.dp), ep(degrees.ep), pp(degrees.pp),
-      cp(degrees.cp) {
+      cp(degrees.cp), tp2(degrees.tp2) {
   groupEtp = dp == ep ? tp : std::max<int64_t>(1, tp * dp / ep);
   sizeC = std::min(tp, groupEtp);
   sizeQ = std::max(tp, groupEtp) / sizeC;
@@ -38,6 +38,10 @@ AxisGroup StageGrid::group(Axis axis) const {
     return {tp * dp / sizeC, sizeC};
   case Axis::Cp:
     return {cp, 1};
+  case Axis::Tp1:
+    return {tp / tp2, tp2};
+  case Axis::Tp2:
+    return {tp2, 1};
   case Axis::Stage:
     return {tp * dp, 1};
   case Axis::Pp:
@@ -79,12 +83,23 @@ static bool cutsContext(const Degrees &degrees, int64_t cp) {
   return degrees.tp % cp == 0 && (etp > degrees.tp || oneDivides(cp, etp));
 }
 
+/// Both axes of tp have several devices, and runs of neighbours nest.
+static bool cutsTp(const Degrees &degrees, int64_t tp2) {
+  if (tp2 == 1)
+    return true;
+  int64_t etp = degrees.tp * degrees.dp / degrees.ep;
+  return degrees.tp % tp2 == 0 && tp2 < degrees.tp &&
+         oneDivides(tp2, degrees.cp) &&
+         (etp > degrees.tp || oneDivides(tp2, etp));
+}
+
 bool shardopt::hasGrid(const Degrees &degrees, bool hasExperts) {
   if (!hasExperts && (degrees.ep != degrees.dp || degrees.gathers()))
     return false;
   if (degrees.hasEplb() && (!hasExperts || degrees.ep == 1))
     return false;
-  return cutsExperts(degrees, degrees.ep) && cutsContext(degrees, degrees.cp);
+  return cutsExperts(degrees, degrees.ep) && cutsContext(degrees, degrees.cp) &&
+         cutsTp(degrees, degrees.tp2);
 }
 
 std::optional<std::string> shardopt::gridError(const Degrees &degrees,
@@ -112,10 +127,23 @@ std::optional<std::string> shardopt::gridError(const Degrees &degrees,
     return found +
            nearest(ep, [&](int64_t ep) { return cutsExperts(degrees, ep); });
   }
-  std::string found =
-      tp % cp != 0 ? "cp " + number(cp) + " does not divide tp " + number(tp)
-                   : "of cp " + number(cp) + " and etp = tp * dp / ep " +
-                         number(devices / ep) + " neither divides the other";
+  if (!cutsContext(degrees, cp)) {
+    std::string found =
+        tp % cp != 0 ? "cp " + number(cp) + " does not divide tp " + number(tp)
+                     : "of cp " + number(cp) + " and etp = tp * dp / ep " +
+                           number(devices / ep) + " neither divides the other";
+    return found +
+           nearest(cp, [&](int64_t cp) { return cutsContext(degrees, cp); });
+  }
+  int64_t tp2 = degrees.tp2, etp = devices / ep;
+  std::string found = "tp2 " + number(tp2);
+  if (tp % tp2 != 0 || tp2 == tp)
+    found += " does not properly divide tp " + number(tp);
+  else
+    found = "of " + found + " and " +
+            (oneDivides(tp2, cp) ? "etp = tp * dp / ep " + number(etp)
+                                 : "cp " + number(cp)) +
+            " neither divides the other";
   return found +
-         nearest(cp, [&](int64_t cp) { return cutsContext(degrees, cp); });
+         nearest(tp2, [&](int64_t tp2) { return cutsTp(degrees, tp2); });
 }

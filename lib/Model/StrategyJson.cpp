@@ -197,10 +197,21 @@ private:
     return true;
   }
 
+  /// Whether all ops have the dim `number`, or op `index` has it by the reader.
+  /// A document was written by who knows the ops.
+  bool isDim(int64_t number, size_t index) const {
+    if (number >= 0 && number <= int64_t(Dim::None))
+      return true;
+    if (!reader)
+      return number == int64_t(dimBoth);
+    return *reader && index < opNames.size() &&
+           (*reader)(index, std::to_string(number));
+  }
+
   /// Sets the dim of `index`. The dims of an array beyond the last op are
   /// counted for the message at its end.
   bool dim(int64_t number, size_t index) {
-    if (number < 0 || number > 2) {
+    if (!isDim(number, index)) {
       op = index;
       return refuseFound(std::to_string(number));
     }

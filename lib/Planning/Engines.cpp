@@ -178,6 +178,9 @@ std::optional<std::string> shardopt::whyNotRun(Runner runner,
                                                const EngineFacts &facts) {
   if (!runner)
     return std::nullopt;
+  if (degrees.tp2 > 1)
+    return "tp2 is " + number(degrees.tp2) +
+           ", and no engine shards weights on both dims";
   if (auto reason = whyNotHeads(degrees, facts))
     return reason;
   if (degrees.hasEplb())

@@ -84,7 +84,10 @@ static search::SpaceFacts factsOf(const cost::Model &model) {
   for (const cost::Node *node : model.nodesByVariable()) {
     std::vector<Dim> &dims = facts.choices.emplace_back();
     for (const cost::DimChoice &choice : node->op->choices())
-      dims.push_back(choice.dim);
+      if (choice.dim != dimBoth || !node->op->canShardBothDims())
+        dims.push_back(choice.dim);
+    if (node->op->canShardBothDims())
+      facts.bothDimsOps.push_back(node->variable);
     if (node->op->cutsContext())
       facts.contextOps.push_back(node->variable);
   }

@@ -484,6 +484,8 @@ ErrorOr<PlanSummary> shardopt::planWorkers(const ServiceSummary &summary,
   for (Degree degree : {Degree::Tp, Degree::Dp, Degree::Ep, Degree::Pp,
                         Degree::Cp, Degree::Exchange})
     request.space.lists[degree] = {degrees[degree]};
+  if (degrees.tp2 > 1)
+    request.space.lists[Degree::Tp2] = {degrees.tp2};
   if (degrees.hasEplb())
     request.space.lists[Degree::Eplb] = {degrees.eplb};
   request.space.lists[Degree::Batch] = batchesOf(summary);

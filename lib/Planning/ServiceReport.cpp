@@ -47,6 +47,8 @@ static void writeLayout(json::Writer &json, const ServiceRole &role,
       json.member(spell(degree), spell(degree, role.degrees[degree]));
     else
       json.member(spell(degree), role.degrees[degree]);
+  if (role.degrees.tp2 > 1)
+    json.member(spell(Degree::Tp2), role.degrees.tp2);
   if (role.degrees.hasEplb())
     json.member(spell(Degree::Eplb), spell(Degree::Eplb, role.degrees.eplb));
   json.key("stages").beginArray();

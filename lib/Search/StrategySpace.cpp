@@ -315,9 +315,9 @@ static bool isOpen(Degree degree, const SpaceFacts &facts,
       request.pinned[degree])
     return true;
   // Without experts, dp is ep and nothing is exchanged. In a phase the load of
-  // experts is none that EPLB evens out.
+  // experts is none that EPLB evens out. No engine has tp2.
   return request.kind == SpaceKind::Serving && degree != Degree::Eplb &&
-         (facts.experts || degree == Degree::Cp);
+         degree != Degree::Tp2 && (facts.experts || degree == Degree::Cp);
 }
 
 /// Takes the stages that are pinned, and with them pp. An even cut is what
@@ -365,6 +365,24 @@ std::optional<Error> StrategySpace::openDegrees(const SpaceFacts &facts,
   return std::nullopt;
 }
 
+/// Gives ops the dim that needs tp2, if it may be above 1.
+std::optional<Error> StrategySpace::openBothDims(const SpaceFacts &facts,
+                                                 const SpaceRequest &request) {
+  const std::vector<int64_t> &domain = degrees[Degree::Tp2];
+  bool isOpen = !domain.empty() && domain.back() > 1;
+  for (size_t op : facts.bothDimsOps) {
+    bool isPinned =
+        !request.pinnedDims.empty() && request.pinnedDims[op].has_value();
+    if (isPinned && request.pinnedDims[op] == dimBoth && !isOpen)
+      return Error{"'" + opNames[op] +
+                   "' is pinned to dim 3 (both), which needs 'tp2' above 1: "
+                   "expected a list or a pin of it"};
+    if (isOpen && !isPinned)
+      dims[op].push_back(dimBoth);
+  }
+  return std::nullopt;
+}
+
 ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
                                              const SpaceRequest &asked) {
   SpaceRequest request = asked;
@@ -387,6 +405,8 @@ ErrorOr<StrategySpace> StrategySpace::create(const SpaceFacts &facts,
   if (auto error = space.pinStages(facts, request))
     return *error;
   if (auto error = space.openDegrees(facts, request))
+    return *error;
+  if (auto error = space.openBothDims(facts, request))
     return *error;
   std::string formula = devicesFormula(!space.degrees[Degree::Dp].empty());
   std::string refused = space.listGrids(facts, request);

@@ -115,13 +115,14 @@ if TYPE_CHECKING:
         dims: tuple[tuple[str, int], ...]
         dp: int | None = None
         cp: int = 1
+        tp2: int = 1
         exchange: str = "all_to_all"
         eplb: str = "off"
         stages: tuple[int, ...] = ()
 
 else:
     _DOC = """Degrees, and a dim for each op. Degrees that are not said have their
-    default: dp is ep, cp 1, the exchange an all-to-all, eplb off. `stages` are the layers of each
+    default: dp is ep, cp and tp2 1, the exchange an all-to-all, eplb off. `stages` are the layers of each
     pipeline stage; empty: they are divided evenly."""
     _DIMS = "tuple[tuple[str, int], ...]"
 

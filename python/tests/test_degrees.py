@@ -57,15 +57,15 @@ class DegreesTest(unittest.TestCase):
         strategy = so.Strategy.from_dict(SAID, OPS)
         self.assertEqual(
             strategy.degrees(),
-            {"tp": 8, "dp": 4, "ep": 4, "pp": 2, "cp": 1, "exchange": "all_to_all",
-             "eplb": "off", "batch": 64},
+            {"tp": 8, "dp": 4, "ep": 4, "pp": 2, "cp": 1, "tp2": 1,
+             "exchange": "all_to_all", "eplb": "off", "batch": 64},
         )
         self.assertEqual(strategy, so.Strategy(8, 4, 2, 64, (("embed", 0), ("lm_head", 2))))
         self.assertEqual(unsaid({**SAID, "dp": 4}), SAID)
         self.assertEqual(unsaid({**SAID, "dp": 2})["dp"], 2)
 
     def test_numbers_are_read_back(self):
-        for more in ({}, {"dp": 2}, {"cp": 2, "exchange": "gather", "eplb": "1"}, {"stages": [3, 5]}):
+        for more in ({}, {"dp": 2}, {"tp2": 2}, {"cp": 2, "exchange": "gather", "eplb": "1"}, {"stages": [3, 5]}):
             strategy = so.Strategy.from_dict({**SAID, **more}, OPS)
             self.assertEqual(so.Strategy.from_numbers(strategy.numbers(), OPS), strategy)
             self.assertEqual(so.Strategy.from_dict(strategy.to_dict(), OPS), strategy)

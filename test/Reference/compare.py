@@ -41,6 +41,11 @@ def draw(model, rng):
     powers = [2**i for i in range(17)]
     experts, layers = max(16, model.E), len(model.layers)
     dims = [rng.choice((0, 1, 2)) for _ in model.op_names()]
+    tp, tp2 = degree(powers[:7], 24), 1
+    if rng.random() < 0.3:  # weights sharded on both dims
+        tp2 = rng.choice([1, *(n for n in range(2, tp + 1) if tp % n == 0)])
+        for i in map(model.op_names().index, model.both_dims_ops()):
+            dims[i] = rng.choice((0, 1, 2, 3, 3))
     if rng.random() < 0.5:  # fewer structural violations of attention
         for i, name in enumerate(model.op_names()):
             if name.endswith("attention"):
@@ -53,6 +58,7 @@ def draw(model, rng):
         batch=degree(powers, 3000),
         cp=tp if rng.random() < 0.2 else 1,
         dims=tuple(dims),
+        tp2=tp2,
     )
 
 

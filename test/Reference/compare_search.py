@@ -75,11 +75,14 @@ def draw_space(model, rng):
     for name, usual in zip(DEGREES, default_degrees(model)):
         lists.append(sorted(rng.sample(usual, min(len(usual), 3 if name == "batch" else 2))))
     free = rng.sample(model.op_names(), FREE_OPS)
+    both = model.both_dims_ops() if rng.random() < 0.5 else []
+    tp2 = [1, *rng.sample([2, 4, 8], 2)] if both else [1]
     domains = []
     for name in model.op_names():
         pinned = rng.choice((0, 2) if name.endswith("attention") else (0, 1, 2))
-        domains.append([0, 1, 2] if name in free else [pinned])
-    return lists, domains
+        all_dims = [0, 1, 2, 3] if name in both else [0, 1, 2]
+        domains.append(all_dims if name in (*free, *both) else [pinned])
+    return lists, domains, tp2
 
 
 def check_small(args, case, module, rng):
@@ -87,8 +90,8 @@ def check_small(args, case, module, rng):
     model, workload = case.model(), case.workload()
     objective = rng.choice(("throughput", "throughput", "latency"))
     for _ in range(TRIES):
-        lists, domains = draw_space(model, rng)
-        expected = optimum(model, workload, *lists, domains, objective)
+        lists, domains, tp2 = draw_space(model, rng)
+        expected = optimum(model, workload, *lists, domains, objective, tp2)
         if expected is not None:
             break
 
@@ -96,6 +99,8 @@ def check_small(args, case, module, rng):
     pins = {name: domain[0] for name, domain in zip(names, domains) if len(domain) == 1}
     options = {name: ",".join(map(str, values)) for name, values in zip(DEGREES, lists)}
     options["objective"] = objective
+    if tp2 != [1]:
+        options["tp2"] = ",".join(map(str, tp2))
     report = search(args, case, tools.annotate(module, pins), options)
     space = f"{options}, pins {pins}"
     if expected is None or report["best"] is None:

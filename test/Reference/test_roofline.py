@@ -230,7 +230,7 @@ class Hub(VectorTest):
             with self.subTest(row):
                 model = gpt_moe("1.2T") if name == "GPT-MoE-1.2T" else hub(names[name])
                 workload = Workload(phase, int(context), MACHINES[machines[machine]])
-                s = Strategy(tp, ep, pp, int(batch), dims, dp, cp, exchange)
+                s = Strategy(tp, ep, pp, int(batch), dims, dp, cp, exchange=exchange)
                 self.check(
                     evaluate(model, workload, s), *metrics, "" if reason == "valid" else reason
                 )

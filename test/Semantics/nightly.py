@@ -1,19 +1,21 @@
 #!/usr/bin/python3
 """Verifies thousands of random strategies of small models of every family.
 
-    ./dev verify [--count 5000] [--cuts 500] [--positions 500] [--seed 1] [--only small-mla]
+    ./dev verify [--count 5000] [--cuts 500] [--positions 500] [--both-dims 500] [--seed 1]
+                 [--only small-mla]
 
 Each strategy is lowered, executed on threads and compared with the unsharded
 program: a third of them in three steps of decode, a third after
 --llm-optimize-collectives, a third in prefill and then decode on its caches;
 half of each with the degrees of serving engines. Programs whose layers are no chains
 are verified with 100 strategies each, and stages of unlike numbers of layers with 500
-in all, as positions of prompts that are cut. Lines that fail are printed, with the
-strategy.
+in all, as are positions of prompts that are cut and weights that are sharded on both
+dims. Lines that fail are printed, with the strategy.
 Exit status 1 if there are any.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import random
@@ -22,7 +24,7 @@ import sys
 import tempfile
 
 import tools
-from strategies import sample, write
+from strategies import both_dims_ops, op_names, sample, write
 from tools import ROOT
 
 sys.path.append(str(ROOT / "test" / "Reference"))
@@ -59,6 +61,15 @@ POSITIONS = {
     "exchange": ["all_to_all", "gather"],
     "most_ranks": 16,
     "positions": True,
+}
+# Weights sharded on both dims, of tp groups that have two axes.
+BOTH_DIMS = {
+    **SPACE,
+    "tp": [4, 6, 8, 9, 12],
+    "tp2": [2, 3, 4],
+    "ep": [1, 2],
+    "pp": [1, 1, 2],
+    "cp": [1, 1, 1, 2, 3],
 }
 # Those that serving engines have as well.
 SERVING = {
@@ -154,12 +165,34 @@ def runs(args, folder):
         yield run(f"{model}, positions", prefill, [prefill], each, POSITIONS)
 
 
+def runs_on_both_dims(args, folder):
+    """The same, of the models whose networks are no routed experts alone."""
+    rng = random.Random(args.seed)
+    listed = []
+    for model in (name for name in (*SHIPPED, *CONFIGS) if args.only in name):
+        decode, prefill = programs(args, model, folder)
+        if not both_dims_ops(op_names(args.shard_opt, decode)):
+            continue
+        listed.append((f"{model}, decode, both dims", decode, [decode]))
+        optimized = [decode, "--optimize-collectives"]
+        listed.append((f"{model}, decode, optimized, both dims", decode, optimized))
+        command = [prefill, f"--then={decode}"]
+        listed.append((f"{model}, prefill and decode, both dims", prefill, command))
+    for title, module, command in listed:
+        count = -(-args.both_dims // len(listed))
+        strategies = sample(
+            args.shard_opt, module, count=count, seed=rng.randrange(2**31), **BOTH_DIMS
+        )
+        yield title, [*command, f"--seed={rng.randrange(2**31)}"], strategies
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     tools.add_arguments(parser)
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--cuts", type=int, default=500)
     parser.add_argument("--positions", type=int, default=500)
+    parser.add_argument("--both-dims", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="models with this in their name")
     args = parser.parse_args()
@@ -167,7 +200,8 @@ def main():
     verified = failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for title, command, strategies in runs(args, folder):
+        lists = itertools.chain(runs(args, folder), runs_on_both_dims(args, folder))
+        for title, command, strategies in lists:
             failed += verify(args, title, command, strategies, folder)
             verified += len(strategies)
     if not verified:

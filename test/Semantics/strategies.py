@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 DIMS = (0, 1, 2)
+BOTH = 3  # of a weight, where tp has a second axis
 
 
 def numbers(text):
@@ -62,18 +63,24 @@ def op_names(shard_opt, module):
 def has_grid(strategy, has_experts):
     """Whether the devices of a stage can be grouped by a strategy's degrees."""
     tp, ep = strategy["tp"], strategy["ep"]
-    dp, cp = strategy.get("dp", ep), strategy.get("cp", 1)
+    dp, cp, tp2 = strategy.get("dp", ep), strategy.get("cp", 1), strategy.get("tp2", 1)
     if (tp * dp) % ep or tp % cp:
+        return False
+    etp = tp * dp // ep
+
+    def nests(part):
+        return tp2 % part == 0 or part % tp2 == 0
+
+    if tp2 > 1 and (tp % tp2 or tp2 == tp or not nests(cp) or (etp <= tp and not nests(etp))):
         return False
     if not has_experts:
         return ep == dp and "exchange" not in strategy
-    etp = tp * dp // ep
     return (tp % etp == 0 or etp % tp == 0) and (etp > tp or cp % etp == 0 or etp % cp == 0)
 
 
 def written(degrees):
     """Degrees without those that have their default, as strategies are written."""
-    defaults = {"dp": degrees["ep"], "cp": 1, "exchange": "all_to_all"}
+    defaults = {"dp": degrees["ep"], "cp": 1, "tp2": 1, "exchange": "all_to_all"}
     return {name: value for name, value in degrees.items() if value != defaults.get(name)}
 
 
@@ -88,6 +95,8 @@ def draw_degrees(rng, args, names):
             degrees["cp"] = rng.choice(args.cp)
         if args.positions:
             degrees["cp"] = tp
+        if args.tp2:
+            degrees["tp2"] = rng.choice(args.tp2)
         if args.exchange:
             degrees["exchange"] = rng.choice(args.exchange)
         if not has_experts:
@@ -99,11 +108,26 @@ def draw_degrees(rng, args, names):
             return degrees
 
 
+def both_dims_ops(names):
+    """Projections of networks, but for those of routed experts."""
+    stacks = {name.rpartition(".")[0] for name in names if name.endswith("dispatch")}
+    last = ("ffn_up", "ffn_down", "shared_up", "shared_down")
+    return [
+        name
+        for name in names
+        if name.endswith(last)
+        and not (name.rpartition(".")[0] in stacks and name.endswith(last[:2]))
+    ]
+
+
 def draw_dims(rng, args, names, degrees):
     dims = {name: rng.choice(args.pin.get(name, DIMS)) for name in names}
     if degrees.get("cp", 1) > 1:  # of heads that are cut, or in prefill of whole ones
         wanted = 2 if args.positions else 0
         dims.update({name: wanted for name in names if name.endswith("attention")})
+    if degrees.get("tp2", 1) > 1:
+        own = [name for name in both_dims_ops(names) if name not in args.pin]
+        dims.update({name: rng.choice((*DIMS, BOTH, BOTH, BOTH)) for name in own})
     return dims
 
 
@@ -147,6 +171,7 @@ DEFAULTS = {
     "pp": [1, 2],
     "dp": [],
     "cp": [],
+    "tp2": [],
     "exchange": [],
     "batch": [1, 2, 3, 4, 5, 7],
     "pin": {},
@@ -312,6 +337,7 @@ def main():
     parser.add_argument("--pp", type=numbers, default=DEFAULTS["pp"])
     parser.add_argument("--dp", type=numbers, default=[], help="ep where nothing is said")
     parser.add_argument("--cp", type=numbers, default=[])
+    parser.add_argument("--tp2", type=numbers, default=[])
     parser.add_argument("--exchange", type=lambda text: text.split(","), default=[])
     parser.add_argument("--batch", type=numbers, default=DEFAULTS["batch"])
     parser.add_argument("--most-ranks", type=int, default=DEFAULTS["most_ranks"])

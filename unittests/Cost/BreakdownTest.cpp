@@ -134,11 +134,14 @@ void expectAgreement(const ModelConfig &config, const Workload &workload,
   for (int i = 0; i < 100; ++i) {
     Strategy s;
     s.degrees = {pick(20), pick(10), pick(10), pick(2000)};
+    s.degrees.tp2 = pick(3);
     for (const Node *node : costs.model().nodesByVariable()) {
       Dim dim = static_cast<Dim>(random() % 3);
       // Half of all strategies would be illegal.
       if (node->name.find("attention") != std::string::npos && dim == Dim::One)
         dim = Dim::None;
+      if (node->op->canShardBothDims() && random() % 2)
+        dim = s.degrees.tp2 > 1 ? dimBoth : dim;
       s.dims.push_back(dim);
     }
     Evaluation tabled = evaluate(costs, s);

@@ -58,6 +58,44 @@ TEST_F(Rules, WeightOpsContractOrCutColumnsOrFollowRows) {
   }
 }
 
+TEST_F(Rules, WeightsOnTwoAxesOfTpTakeAndLeaveCutFeatures) {
+  FfnUp up;
+  up.hidden = 64, up.inner = 96, up.gated = true;
+  EXPECT_FALSE(rule(up, dimBoth, Layout::H).isLegal()); // tp2 is 1
+  Degrees degrees{8, 2, 1, 64};
+  degrees.tp2 = 4;
+  context = makeContext({Phase::Decode, 1024}, degrees);
+  for (Layout in : {Layout::R, Layout::T, Layout::H, Layout::P}) {
+    EXPECT_EQ(wanted(up, dimBoth, in), Layout::H);
+    EXPECT_EQ(left(up, dimBoth, in), Layout::H);
+  }
+  // 32 rows of two bytes: 64 / 4 columns over tp1, 2 * 96 / 2 over tp2.
+  Placement incoming{Layout::H, 128};
+  OpCost cost = up.cost(dimBoth, {&incoming, 1}, context);
+  EXPECT_EQ(cost.weightBytes, 2 * 64 * 192 / 8);
+  ASSERT_EQ(cost.collectives.size(), 2u);
+  EXPECT_EQ(cost.collectives[0].axis, Axis::Tp1);
+  EXPECT_EQ(cost.collectives[0].bytes, 32 * 2 * 16);
+  EXPECT_EQ(cost.collectives[1].axis, Axis::Tp2);
+  EXPECT_EQ(cost.collectives[1].bytes, 32 * 2 * 96);
+
+  // Of the way back 96 / 2 over tp2 and 64 / 4 over tp1.
+  FfnDown down;
+  down.hidden = 64, down.inner = 96;
+  cost = down.cost(dimBoth, {&incoming, 1}, context);
+  EXPECT_EQ(cost.weightBytes, 2 * 96 * 64 / 8);
+  EXPECT_EQ(cost.collectives[0].axis, Axis::Tp2);
+  EXPECT_EQ(cost.collectives[0].bytes, 32 * 2 * 48);
+  EXPECT_EQ(cost.collectives[1].axis, Axis::Tp1);
+  EXPECT_EQ(cost.collectives[1].bytes, 32 * 2 * 16);
+
+  up.gatesRows = true;
+  EXPECT_FALSE(rule(up, dimBoth, Layout::H).isLegal());
+  down.kind = FfnKind::Grouped;
+  EXPECT_FALSE(rule(down, dimBoth, Layout::H).isLegal());
+  EXPECT_EQ(numDims(down.choices()), 3u);
+}
+
 TEST_F(Rules, RouterPassesTheTokensOnAsItTookThem) {
   Router op;
   op.hidden = 64, op.experts = 8, op.topK = 2;

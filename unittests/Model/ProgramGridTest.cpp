@@ -40,6 +40,17 @@ TEST(ProgramGrid, ListsRunsOfElementaryAxes) {
   EXPECT_EQ(grid.axes(Axis::Pp), (Axes{0}));
 }
 
+TEST(ProgramGrid, TheSecondAxisOfTpCutsIt) {
+  Degrees degrees(8, 2, 1, 1);
+  degrees.tp2 = 2;
+  ProgramGrid grid(degrees);
+  EXPECT_EQ(grid.shape(), (Shape{1, 2, 4, 2}));
+  EXPECT_EQ(grid.axes(Axis::Tp), (Axes{2, 3}));
+  EXPECT_EQ(grid.axes(Axis::Tp1), (Axes{2}));
+  EXPECT_EQ(grid.axes(Axis::Tp2), (Axes{3}));
+  EXPECT_EQ(grid.axes(*grid.find({2})), (Axes{2}));
+}
+
 TEST(ProgramGrid, WideExpertsAddNoAxis) {
   ProgramGrid grid = gridOf(4, 2, 8);
   EXPECT_EQ(grid.shape(), (Shape{3, 2, 4}));
@@ -78,8 +89,8 @@ TEST(ProgramGrid, CoordinatesFollowTheAxes) {
 }
 
 TEST(ProgramGrid, NamesReadBack) {
-  for (Axis axis :
-       {Axis::Pp, Axis::Dp, Axis::Ep, Axis::Tp, Axis::Etp, Axis::Cp})
+  for (Axis axis : {Axis::Pp, Axis::Dp, Axis::Ep, Axis::Tp, Axis::Etp, Axis::Cp,
+                    Axis::Tp1, Axis::Tp2})
     EXPECT_EQ(parseAxis(spell(axis)), axis);
   EXPECT_FALSE(parseAxis("q"));
   EXPECT_EQ(writtenAxis(Axis::Dp, gridOf(4, 2, 2).groups()), Axis::Ep);

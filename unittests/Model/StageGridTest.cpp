@@ -54,6 +54,17 @@ TEST(StageGrid, ExpertsCutOverReplicasTakeThePartOfDp) {
   expectGroup(grid, Axis::C, 2, 1);
 }
 
+static Degrees onTwoAxes(Degrees degrees, int64_t tp2) {
+  degrees.tp2 = tp2;
+  return degrees;
+}
+
+TEST(StageGrid, TheAxesOfTpAreNeighboursAndTheOthers) {
+  StageGrid grid(onTwoAxes(degreesOf(8, 2, 2), 4));
+  expectGroup(grid, Axis::Tp2, 4, 1);
+  expectGroup(grid, Axis::Tp1, 2, 4);
+}
+
 TEST(StageGrid, SaysWhatDoesNotDivide) {
   auto error = [](const Degrees &degrees, bool hasExperts = true) {
     return gridError(degrees, hasExperts).value_or("");
@@ -72,6 +83,14 @@ TEST(StageGrid, SaysWhatDoesNotDivide) {
   EXPECT_EQ(error(degreesOf(4, 2, 4), /*hasExperts=*/false),
             "ep 4 is not dp 2: without experts both are the number of "
             "replicas");
+  EXPECT_EQ(error(onTwoAxes(degreesOf(8, 1, 1), 8)),
+            "tp2 8 does not properly divide tp 8, the nearest that does is 4");
+  EXPECT_EQ(error(onTwoAxes(degreesOf(12, 1, 1, 3), 4)),
+            "of tp2 4 and cp 3 neither divides the other, the nearest that "
+            "does is 3");
+  EXPECT_EQ(error(onTwoAxes(degreesOf(12, 1, 4), 2)),
+            "of tp2 2 and etp = tp * dp / ep 3 neither divides the other, the "
+            "nearest that does is 1");
   Degrees gathers = degreesOf(4, 2, 2);
   gathers.exchange = exchangeGather;
   EXPECT_EQ(error(gathers), "");

@@ -169,7 +169,7 @@ TEST(ParseStrategyLine, missingUnknownAndRepeatedKeys) {
             "op name");
   EXPECT_EQ(
       parseError(R"({"batches": 1})"),
-      "/batches: unknown key; known: batch, stages, tp, ep, cp, dims, dp, "
+      "/batches: unknown key; known: batch, stages, tp, ep, cp, tp2, dims, dp, "
       "pp, exchange, eplb");
   EXPECT_EQ(parseError(R"({"tp": 8, "tp": 8})"), "/tp: given twice");
 }
@@ -261,9 +261,26 @@ TEST(WriteMetrics, prefillHasATimeToFirstToken) {
                   R"("valid": false, "reason": "structural"})");
 }
 
+TEST(ParseStrategyLine, furtherDimsAreThoseOfTheReader) {
+  auto reader = [](size_t op, std::string_view text) -> ErrorOr<Dim> {
+    if (op == 1 && (text == "both" || text == "3"))
+      return dimBoth;
+    return Error{"0, 1 or none"};
+  };
+  for (const char *dims : {"[0, 3, 2]", "[0, \"both\", 2]"}) {
+    ErrorOr<Strategy> read = parseStrategyLine(withDims(dims), ops, reader);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->dims[1], dimBoth);
+  }
+  EXPECT_EQ(
+      parseStrategyLine(withDims("[3, 0, 2]"), ops, reader).error().message,
+      "/dims/0: expected 0, 1 or 2 (none), found 3");
+}
+
 TEST(ReadStrategy, aDocumentSpellsDegreesByNameToo) {
   Strategy strategy = example;
   strategy.degrees.exchange = exchangeGather;
+  strategy.dims[1] = dimBoth;
   ErrorOr<json::Document> document =
       json::Document::parse(strategyToJson(strategy, ops), "plan.json");
   ASSERT_TRUE(document) << document.error().message;

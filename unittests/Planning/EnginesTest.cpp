@@ -50,6 +50,14 @@ TEST(Engines, AllCutAttentionByHeads) {
             "of tp 12 and the 8 kv heads neither divides the other");
 }
 
+TEST(Engines, NoneShardsWeightsOnBothDims) {
+  Degrees degrees = degreesOf(8, 1, 1, false);
+  degrees.tp2 = 2;
+  for (Engine engine : allEngines)
+    EXPECT_EQ(why(engine, llama70B(), degrees),
+              "tp2 is 2, and no engine shards weights on both dims");
+}
+
 TEST(Engines, VllmCutsExpertsOverAllOrNotAtAll) {
   ModelConfig qwen = qwen3Moe235B();
   EXPECT_EQ(why(Engine::Vllm, qwen, degreesOf(4, 4, 16, false)), "");

@@ -101,6 +101,42 @@ TEST(StrategySpace, PinsNarrowDomains) {
   EXPECT_EQ(space.dimDomains()[2].size(), 3u);
 }
 
+TEST(StrategySpace, WeightsAreShardedOnBothDimsWhereTpHasTwoAxes) {
+  SpaceFacts ofNetwork = facts(60, 0);
+  ofNetwork.bothDimsOps = {1, 2};
+  for (SpaceKind kind : {SpaceKind::Uniform, SpaceKind::Serving}) {
+    SpaceRequest request;
+    request.kind = kind;
+    StrategySpace plain = create(ofNetwork, request);
+    request.lists[Degree::Tp2] = {1};
+    StrategySpace listed = create(ofNetwork, request);
+    for (const DimDomain &domain : plain.dimDomains())
+      EXPECT_EQ(domain.size(), 3u);
+    EXPECT_EQ(listed.dimDomains(), plain.dimDomains());
+  }
+
+  SpaceRequest request;
+  request.lists[Degree::Tp] = {1, 2, 4, 8};
+  request.lists[Degree::Tp2] = {1, 2, 4};
+  StrategySpace space = create(ofNetwork, request);
+  EXPECT_EQ(space.dimDomains()[0].size(), 3u);
+  EXPECT_EQ(space.dimDomains()[1],
+            (DimDomain{Dim::Zero, Dim::One, Dim::None, dimBoth}));
+  for (const Degrees &degrees : space.degreeTuples())
+    EXPECT_TRUE(degrees.tp2 == 1 ||
+                (degrees.tp % degrees.tp2 == 0 && degrees.tp2 < degrees.tp));
+
+  request = {};
+  request.pinnedDims = {std::nullopt, dimBoth, std::nullopt};
+  ErrorOr<StrategySpace> refused = StrategySpace::create(ofNetwork, request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "'ffn_up' is pinned to dim 3 (both), which needs 'tp2' above 1: "
+            "expected a list or a pin of it");
+  request.pinned[Degree::Tp2] = 2;
+  EXPECT_EQ(create(ofNetwork, request).dimDomains()[1], DimDomain{dimBoth});
+}
+
 TEST(StrategySpace, PinOutsideItsListNamesBoth) {
   SpaceRequest request;
   request.pinned[Degree::Tp] = 8;

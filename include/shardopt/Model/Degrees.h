@@ -79,8 +79,8 @@ struct Degrees {
 
   /// tp * dp * pp.
   int64_t devices() const;
-  /// Whether ep is dp, so that experts are cut as all else is, cp is 1, the
-  /// exchange an all-to-all, and no expert has replicas.
+  /// Whether ep is dp, so that experts are cut as all else is, cp and tp2 are
+  /// 1, the exchange an all-to-all, and no expert has replicas.
   bool isUniform() const;
   bool gathers() const { return exchange == exchangeGather; }
   /// Whether experts are placed by their load.

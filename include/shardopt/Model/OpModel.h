@@ -72,8 +72,8 @@ struct OpCost {
   double cacheBytes = 0;  ///< held by a device, per layer, all micro-batches
 };
 
-/// What rule and cost of an op read of degrees and batch, apart from tp, the
-/// rows of a micro-batch, and q and c where operands may be sharded on q.
+/// What rule and cost of an op read of degrees and batch, apart from tp, tp2,
+/// the rows of a micro-batch, and q and c where operands may be sharded on q.
 /// Degrees that differ in nothing that an op reads share what is known of it.
 enum class Reads : uint8_t {
   Rows,      ///< nothing else
@@ -123,6 +123,9 @@ public:
 
   /// Whether the cost reads `Context::window`. Rules never do.
   virtual bool dependsOnWindow() const { return false; }
+
+  /// Whether `dimBoth` is one of the dims, legal where tp2 is above 1.
+  virtual bool canShardBothDims() const { return false; }
 
   /// Whether cp cuts what the op caches. Where cp is above 1 its dim is then 0,
   /// or in prefill with cp = tp none.

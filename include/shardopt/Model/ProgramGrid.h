@@ -7,8 +7,8 @@
 //
 // The devices of a stage are grouped in several ways (StageGrid.h), and a
 // program has one grid. Its axes are elementary: the number of a device in its
-// stage is cut at 1, tp, tp * dp and, where they are not among these, at etp
-// and cp. Every group is a run of consecutive axes.
+// stage is cut at 1, tp, tp * dp and, where they are not among these, at etp,
+// cp and tp2. Every group is a run of consecutive axes.
 //
 // Example: tp 8, dp 4, ep 16, cp 2 is cut at 1, 2, 8 and 32, a grid pp x 4 x 4
 // x 2. tp is its axes 2 and 3, dp 1, ep 1 and 2, etp and cp 3.
@@ -25,8 +25,8 @@
 
 namespace shardopt {
 
-/// "tp", "dp", "ep", "etp", "cp" or "pp"; "q", "c", "outer" or "stage" for
-/// groups that no degree is the size of.
+/// "tp", "dp", "ep", "etp", "cp", "tp1", "tp2" or "pp"; "q", "c", "outer" or
+/// "stage" for groups that no degree is the size of.
 const char *spell(Axis axis);
 /// The axis that a degree, or etp, is the size of.
 std::optional<Axis> parseAxis(std::string_view name);

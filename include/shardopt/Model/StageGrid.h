@@ -18,6 +18,9 @@
 // so the q axis is of tp on the one side and of the experts' groups on the
 // other. Where etp is tp, q is 1 and both sides agree.
 //
+// Weights that are sharded on both dims see tp as tp1 * tp2, row-major: devices
+// along tp2 are neighbours.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDOPT_MODEL_STAGEGRID_H
@@ -41,6 +44,8 @@ enum class Axis : uint8_t {
   C,     ///< the smaller of tp and etp
   Outer, ///< a and q: all of a stage with one c coordinate
   Cp,    ///< neighbours in tp that share the positions of a sequence
+  Tp1,   ///< the devices of tp with one tp2 coordinate
+  Tp2,   ///< neighbours in tp
   Stage, ///< all devices of a stage
   Pp,
 };
@@ -63,7 +68,7 @@ public:
   int64_t size(Axis axis) const { return group(axis).size; }
 
 private:
-  int64_t tp = 1, dp = 1, ep = 1, pp = 1, cp = 1;
+  int64_t tp = 1, dp = 1, ep = 1, pp = 1, cp = 1, tp2 = 1;
   int64_t groupEtp = 1, sizeQ = 1, sizeC = 1;
 };
 

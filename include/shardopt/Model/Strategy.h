@@ -26,6 +26,10 @@ namespace shardopt {
 /// tensor-parallel group, or none. An op may lack one of these, and have more.
 enum class Dim : uint8_t { Zero = 0, One = 1, None = 2 };
 
+/// Of weights that can be sharded on both of their dims: the input over one
+/// axis of a tp group, the output over the other (StageGrid.h).
+constexpr Dim dimBoth = Dim(3);
+
 /// All dims of all ops are below this.
 constexpr unsigned maxDims = 8;
 

@@ -26,12 +26,14 @@ struct SpaceFacts {
   int64_t layers = 1;           ///< all stacks together
   int64_t experts = 0;          ///< routed experts of a layer; 0 if dense
   std::vector<std::string> ops; ///< names of the shardable ops, in order
-  /// The dims that each op has; empty: 0, 1 and none.
+  /// The dims that each op has, but for `dimBoth`; empty: 0, 1 and none.
   std::vector<std::vector<Dim>> choices;
   /// The ops whose dim must be 0 where cp is above 1, by index.
   std::vector<size_t> contextOps;
   /// Whether their dim may be none too where cp = tp: in prefill.
   bool cutsPositions = false;
+  /// The ops that have `dimBoth` where tp2 is above 1, by index.
+  std::vector<size_t> bothDimsOps;
   /// What a device caches with tp and cp, in any unit; empty: not known.
   std::function<double(int64_t tp, int64_t cp)> cacheShare;
 };
@@ -67,7 +69,8 @@ using Point = std::vector<uint32_t>;
 /// The search space: a variable for each degree that is open, the batch last of
 /// them, and one dim an op, each with a finite domain; and the number of
 /// devices that the degrees may take. Degrees with a fallback are open where a
-/// list, a pin or the kind of the space asks for them, all others always.
+/// list, a pin or the kind of the space asks for them, all others always. Only
+/// where a list or a pin has a tp2 above 1 are weights sharded on both dims.
 /// Combinations that do not divide each other are not in it. Where the layers
 /// of each stage are pinned, that pins pp.
 ///
@@ -164,6 +167,8 @@ private:
   std::optional<uint32_t> indexOfBatch(const Degrees &wanted) const;
   std::optional<Error> pinStages(const SpaceFacts &facts,
                                  SpaceRequest &request);
+  std::optional<Error> openBothDims(const SpaceFacts &facts,
+                                    const SpaceRequest &request);
   std::optional<Error> openDegrees(const SpaceFacts &facts,
                                    const SpaceRequest &request);
   bool admits(const Degrees &degrees, const SpaceFacts &facts,

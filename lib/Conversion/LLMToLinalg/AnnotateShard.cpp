@@ -247,6 +247,8 @@ Values RunWriter::product(Operation *op, Value input, Value weight, Value bias,
       return divides(op->getLoc(), name, size);
     });
   };
+  if (dim == dimBoth)
+    remark(op->getLoc(), name + " stays replicated: it is on two axes of tp");
   if (dim == Dim::Zero && isEven && divides(op->getLoc(), name, inner))
     in = Layout::H, weightDim = 0;
   else if (dim == Dim::One && isEven && allDivide())

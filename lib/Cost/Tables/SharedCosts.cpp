@@ -39,6 +39,7 @@ OpKey OpKey::make(uint64_t what, int64_t window, Reads reads,
   add(what << 32 | uint64_t(context.wholeSequences) << 16);
   add(window);
   add(degrees.tp);
+  add(degrees.tp2);
   add(context.microBatch);
   add(isCutOverQ ? grid.etp() : 0);
   if (reads == Reads::Sequences) {

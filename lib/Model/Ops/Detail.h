@@ -20,9 +20,11 @@ constexpr std::array<DimChoice, 3> cuts(const char *zero, const char *one) {
 }
 
 /// The layout in which an op with a weight [in, out] takes its operand: cut
-/// features for dim 0 (it contracts over them), whole rows for dim 1; none
-/// takes rows as they are cut.
+/// features for dim 0 (it contracts over them) and both, whole rows for dim 1;
+/// none takes rows as they are cut.
 inline Layout weightOpInput(Dim dim, Layout incoming) {
+  if (dim == dimBoth)
+    return Layout::H;
   switch (dim) {
   case Dim::Zero:
     return Layout::H;
@@ -36,6 +38,8 @@ inline Layout weightOpInput(Dim dim, Layout incoming) {
 
 /// The layout in which such an op leaves its result.
 inline Layout weightOpResult(Dim dim, Layout incoming) {
+  if (dim == dimBoth)
+    return Layout::H;
   switch (dim) {
   case Dim::Zero:
     return Layout::P;

@@ -47,9 +47,49 @@ static OpCost product(const Ffn &ffn, double rows, double k, double n,
   return cost;
 }
 
+/// The dims of a projection, the first two called `zero` and `one`.
+template <size_t size>
+static Span<const DimChoice>
+choicesOf(const OpModel &op, const std::array<DimChoice, size> &list) {
+  return {list.data(), op.canShardBothDims() ? size : size - 1};
+}
+
+static constexpr std::array<DimChoice, 4> ffnCuts(const char *zero,
+                                                  const char *one) {
+  auto list = cuts(zero, one);
+  return {{list[0], list[1], list[2], {dimBoth, "both"}}};
+}
+
+/// Why a projection cannot be sharded on both dims, or null. Its rule has
+/// operands all the same: a layer whose first op it is enters as they want.
+static const char *whyNotBoth(const OpModel &op, const Context &context) {
+  if (!op.canShardBothDims())
+    return "sharding dim 3 (both) is of dense and shared networks, and these "
+           "are routed experts";
+  return context.degrees.tp2 == 1
+             ? "sharding dim 3 (both) needs tp2 above 1, a second axis of tp"
+             : nullptr;
+}
+
+/// What a device does at `dimBoth`, with weights [k, n].
+static OpCost productOnTwoAxes(const Ffn &ffn, TwoAxes axes, double k, double n,
+                               const Context &context) {
+  double gathered = context.ranks(axes.gathered);
+  double scattered = context.ranks(axes.scattered);
+  double rowsBytes = context.rows * ffn.activationBytes;
+  OpCost cost =
+      product(ffn, context.rows, k / scattered, n / gathered, n / gathered,
+              k * n, 1 / (gathered * scattered), context);
+  cost.collectives = {{CollectiveKind::AllGather, axes.gathered,
+                       rowsBytes * k / scattered, TwoAxes::gather},
+                      {CollectiveKind::ReduceScatter, axes.scattered,
+                       rowsBytes * n / gathered, TwoAxes::scatter}};
+  return cost;
+}
+
 Span<const DimChoice> FfnUp::choices() const {
-  static constexpr auto list = cuts("hidden", "inner");
-  return {list.data(), list.size()};
+  static constexpr auto list = ffnCuts("hidden", "inner");
+  return choicesOf(*this, list);
 }
 
 Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
@@ -62,8 +102,11 @@ Rule FfnUp::rule(Dim dim, Span<const Placement> incoming,
   if (gatesRows && dim == Dim::Zero)
     rule.illegal =
         "sharding dim 0 shards the rows, and a row gate needs all of each";
-  if (!rule.isLegal())
-    return rule;
+  else if (gatesRows && dim == dimBoth)
+    rule.illegal =
+        "sharding dim 3 shards the rows, and a row gate needs all of each";
+  else if (dim == dimBoth)
+    rule.illegal = whyNotBoth(*this, context);
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     globalRows(*this, context)}};
   rule.results = {{{out, double(columns) * activationBytes, axisOf(*this)}}};
@@ -82,8 +125,8 @@ OpCost FfnUp::cost(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   double ff = double(inner);
   OpCost cost = project(dim, incoming, context);
-  addActivation(*this, dim == Dim::One ? ff / context.ranks(axisOf(*this)) : ff,
-                cost);
+  bool isCut = dim == Dim::One || dim == dimBoth;
+  addActivation(*this, isCut ? ff / context.ranks(axisOf(*this)) : ff, cost);
   return cost;
 }
 
@@ -94,6 +137,8 @@ OpCost FfnUp::project(Dim dim, Span<const Placement> incoming,
   double h = double(hidden), n = context.ranks(over);
   double ff = double(inner);
   double columns = gated ? 2 * ff : ff;
+  if (dim == dimBoth)
+    return productOnTwoAxes(*this, axesOfFfnUp, h, columns, context);
   switch (dim) {
   case Dim::Zero:
     return product(*this, rows, h / n, columns, columns, h * columns, 1 / n,
@@ -110,14 +155,16 @@ OpCost FfnUp::project(Dim dim, Span<const Placement> incoming,
 }
 
 Span<const DimChoice> FfnDown::choices() const {
-  static constexpr auto list = cuts("inner", "hidden");
-  return {list.data(), list.size()};
+  static constexpr auto list = ffnCuts("inner", "hidden");
+  return choicesOf(*this, list);
 }
 
 Rule FfnDown::rule(Dim dim, Span<const Placement> incoming,
                    const Context &context) const {
   Layout in = incoming[0].layout;
   Rule rule;
+  if (dim == dimBoth)
+    rule.illegal = whyNotBoth(*this, context);
   rule.operands = {{placed(incoming[0], weightOpInput(dim, in)),
                     globalRows(*this, context)}};
   rule.results = {{{weightOpResult(dim, in), double(hidden) * activationBytes,
@@ -131,6 +178,8 @@ OpCost FfnDown::cost(Dim dim, Span<const Placement> incoming,
   Axis over = axisOf(*this);
   double h = double(hidden), n = context.ranks(over);
   double ff = double(inner);
+  if (dim == dimBoth)
+    return productOnTwoAxes(*this, axesOfFfnDown, ff, h, context);
   switch (dim) {
   case Dim::Zero:
     return product(*this, rows, ff / n, h, h, ff * h, 1 / n, context);

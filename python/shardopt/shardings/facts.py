@@ -20,7 +20,7 @@ from ..plans import Plan
 from ..programs import LOWERING, write_inputs
 
 #: Groups of devices that name the axes of a mesh, the first that fits first.
-_GROUPS = ("tp", "dp", "ep", "cp", "etp")
+_GROUPS = ("tp", "dp", "ep", "cp", "etp", "tp1", "tp2")
 _FACTS = "shardings.json"
 
 #: Of a dim: the axes that it is sharded over, slowest first. Of a tensor: its dims.
@@ -269,7 +269,7 @@ def shardings_of(plan: Plan) -> Shardings:
             f"the weights of '{plan.problem.model.name}' are arguments of its function, expected 'llm.param' ops, "
             "which have names"
         )
-    mesh = _Mesh(facts["grid"], facts["groups"])
+    mesh = _Mesh(facts["grid"], {**dict.fromkeys(_GROUPS, ()), **facts["groups"]})
     for fact in facts["tensors"]:  # split every axis first, so that names are final
         for dim in fact["dims"]:
             _dim_of(mesh, dim)

@@ -1,11 +1,11 @@
 // RUN: shard-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @+1 {{expected a sharding dim: 0, 1 or none}}
+// expected-error @+1 {{expected a sharding dim: 0, 1, none or 3 to 7}}
 func.func private @dim_two() attributes {a = #llm.dim<2>}
 
 // -----
 
-// expected-error @+1 {{expected a sharding dim: 0, 1 or none}}
+// expected-error @+1 {{expected a sharding dim: 0, 1, none or 3 to 7}}
 func.func private @dim_word() attributes {a = #llm.dim<one>}
 
 // -----
@@ -415,7 +415,7 @@ module attributes {llm.source = {}} {}
 
 // -----
 
-// expected-error @+1 {{unknown degree 'tpp'; known: tp, pp, dp, ep, cp, eplb, batch, stages, exchange}}
+// expected-error @+1 {{unknown degree 'tpp'; known: tp, pp, tp2, dp, ep, cp, eplb, batch, stages, exchange}}
 module attributes {llm.strategy = #llm.strategy<tp = 8, tpp = 2>} {}
 
 // -----

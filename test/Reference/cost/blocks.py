@@ -26,6 +26,7 @@ class Blocks:
         self.strategy = strategy
         self.n, self.ep, self.pp = strategy.tp, strategy.ep, strategy.pp
         self.dp, self.cp = strategy.replicas, strategy.cp
+        self.tp1, self.tp2 = strategy.tp // strategy.tp2, strategy.tp2
         self.gathers = strategy.exchange == "gather"
         self.ab = model.ab
 

@@ -6,21 +6,21 @@ from cost.roofline import evaluate
 from cost.strategies import Strategy
 
 
-def enumerate_strategies(model, tp, ep, pp, batch, dims):
+def enumerate_strategies(model, tp, ep, pp, batch, dims, tp2=(1,)):
     """All strategies over lists of degrees and one list of dims an op."""
-    for degrees in itertools.product(tp, ep, pp, batch):
+    for *degrees, cut in itertools.product(tp, ep, pp, batch, tp2):
         for choice in itertools.product(*dims):
-            yield Strategy(*degrees, choice)
+            yield Strategy(*degrees, choice, tp2=cut)
 
 
-def optimum(model, workload, tp, ep, pp, batch, dims, objective="throughput"):
+def optimum(model, workload, tp, ep, pp, batch, dims, objective="throughput", tp2=(1,)):
     """The best valid strategy: (strategy, result), or None.
 
     objective: "throughput", or "latency" (the smallest TPOT or TTFT). The
     first of equals in the order of the lists wins.
     """
     best = None
-    for strategy in enumerate_strategies(model, tp, ep, pp, batch, dims):
+    for strategy in enumerate_strategies(model, tp, ep, pp, batch, dims, tp2):
         result = evaluate(model, workload, strategy)
         value = result.throughput if objective == "throughput" else -result.latency
         if result.valid and (best is None or value > best[0]):

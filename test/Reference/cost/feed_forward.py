@@ -27,7 +27,7 @@ class FeedForwardCosts(Blocks):
 
         up, down = dims
         weights = h * N1 * wb
-        taken = {0: "H", 1: "R", 2: self.none(copies[0])}[up]
+        taken = {0: "H", 1: "R", 2: self.none(copies[0]), 3: "H"}[up]
         time = min(self.conv(copy, taken, m, h * ab, n) for copy in copies)
         if up == 0:
             weights /= n
@@ -37,6 +37,12 @@ class FeedForwardCosts(Blocks):
             weights /= n
             time += grouped(m, h, N1 / n, weights, ff / n)
             s = "H"
+        elif up == 3:  # [h / tp2, N1 / tp1]
+            weights /= n
+            time += self.network.all_gather(m * h / self.tp2 * ab, self.tp1, self.tp2)
+            time += grouped(m, h / self.tp2, N1 / self.tp1, weights, N1 / self.tp1)
+            time += self.network.reduce_scatter(m * N1 / self.tp1 * ab, self.tp2)
+            s = "H"
         else:
             time += grouped(self.rows(taken, m, n), h, N1, weights, ff)
             s = taken
@@ -44,7 +50,7 @@ class FeedForwardCosts(Blocks):
 
         row_bytes = (N1 if s == "P" else ff) * ab
         weights = ff * h * wb
-        taken = {0: "H", 1: "R", 2: self.none(s)}[down]
+        taken = {0: "H", 1: "R", 2: self.none(s), 3: "H"}[down]
         time = self.conv(s, taken, m, row_bytes, n)
         if down == 0:
             weights /= n
@@ -53,6 +59,12 @@ class FeedForwardCosts(Blocks):
         elif down == 1:
             weights /= n
             time += grouped(m, ff, h / n, weights, h / n)
+            s = "H"
+        elif down == 3:  # [ff / tp1, h / tp2]
+            weights /= n
+            time += self.network.all_gather(m * ff / self.tp1 * ab, self.tp2)
+            time += grouped(m, ff / self.tp1, h / self.tp2, weights, h / self.tp2)
+            time += self.network.reduce_scatter(m * h / self.tp2 * ab, self.tp1, self.tp2)
             s = "H"
         else:
             time += grouped(self.rows(taken, m, n), ff, h, weights, h)

@@ -139,6 +139,14 @@ class Model:
         body = [self.prefix(kind) + op for kind in self.kinds for op in self.body_ops(kind)]
         return ["embed"] + body + ["lm_head"]
 
+    def both_dims_ops(self):
+        """Names of the ops that may have dim 3: projections of no routed experts."""
+        names = []
+        for kind in self.kinds:
+            own = ["ffn_up", "ffn_down"] if kind == "dense" else ["shared_up", "shared_down"]
+            names += [self.prefix(kind) + op for op in own if op in self.body_ops(kind)]
+        return names
+
     def parameters(self):
         """Number of parameters held by the ops (norms and biases left out)."""
         h = self.h

@@ -25,6 +25,15 @@ class Evaluator(AttentionCosts, FeedForwardCosts):
             return True
         if etp <= s.tp and s.cp % etp != 0 and etp % s.cp != 0:
             return True
+        if s.tp2 > 1:
+            if s.tp % s.tp2 != 0 or s.tp2 == s.tp:
+                return True
+            if s.cp % s.tp2 != 0 and s.tp2 % s.cp != 0:
+                return True
+            if etp <= s.tp and etp % s.tp2 != 0 and s.tp2 % etp != 0:
+                return True
+        elif 3 in s.dims:
+            return True
         if "moe" not in model.kinds and (s.ep != s.replicas or self.gathers):
             return True
         for kind in model.kinds:

@@ -28,9 +28,10 @@ class Strategy:
     ep: int
     pp: int
     batch: int
-    dims: tuple  # one of 0, 1, 2 (none) an op
+    dims: tuple  # one of 0, 1, 2 (none) an op, or 3 (both) of a network
     dp: int = None  # None: ep
     cp: int = 1
+    tp2: int = 1
     exchange: str = "all_to_all"  # or "gather"
 
     @property
@@ -45,7 +46,7 @@ class Strategy:
             dims = [dims[name] for name in names]
         if len(dims) != len(names):
             raise ValueError(f"expected {len(names)} dims, found {len(dims)}")
-        defaults = {key: value[key] for key in ("dp", "cp", "exchange") if key in value}
+        defaults = {key: value[key] for key in ("dp", "cp", "tp2", "exchange") if key in value}
         return Strategy(
             value["tp"], value["ep"], value["pp"], value["batch"], tuple(dims), **defaults
         )
@@ -62,6 +63,8 @@ class Strategy:
             value["dp"] = self.dp
         if self.cp != 1:
             value["cp"] = self.cp
+        if self.tp2 != 1:
+            value["tp2"] = self.tp2
         if self.exchange != "all_to_all":
             value["exchange"] = self.exchange
         return value

@@ -71,10 +71,10 @@ TEST(FurtherDegree, IsCheckedAndListedLikeTheOthers) {
   };
   EXPECT_EQ(error(R"({"copies": 0})"),
             "/copies: expected an integer from 1 to 1048576, found 0");
-  EXPECT_EQ(
-      error(R"({"copie": 1})"),
-      "/copie: unknown key; known: copies, cp, tp, dp, "
-      "ep, pp, eplb, batch, stages, dims, exchange; did you mean 'copies'?");
+  EXPECT_EQ(error(R"({"copie": 1})"),
+            "/copie: unknown key; known: copies, cp, tp, dp, "
+            "ep, pp, tp2, eplb, batch, stages, dims, exchange; did you mean "
+            "'copies'?");
 }
 
 TEST(FurtherDegree, IsNoVariableUnlessItIsAskedFor) {

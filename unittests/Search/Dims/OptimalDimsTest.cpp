@@ -20,6 +20,8 @@ using namespace shardopt::cost::test;
 
 namespace {
 
+constexpr DimSet commonDims = 0b111; // but `dimBoth`
+
 /// The first of the best strategies in lexicographic order.
 std::optional<Optimum>
 enumerate(const Tables &tables, const std::vector<DimSet> &domains, Goal goal) {
@@ -38,7 +40,7 @@ enumerate(const Tables &tables, const std::vector<DimSet> &domains, Goal goal) {
         best = Optimum{dims, found};
       return;
     }
-    for (Dim dim : {Dim::Zero, Dim::One, Dim::None}) {
+    for (Dim dim : {Dim::Zero, Dim::One, Dim::None, dimBoth}) {
       dims[variable] = dim;
       if (contains(domains[variable], dim))
         self(self, variable + 1);
@@ -55,7 +57,7 @@ std::vector<DimSet> randomDomains(size_t size, size_t free,
   for (size_t i = 0; i < size; ++i)
     domains.push_back(only(static_cast<Dim>(random() % 3)));
   for (size_t i = 0; i < free; ++i)
-    domains[random() % size] = allDims;
+    domains[random() % size] = commonDims;
   return domains;
 }
 
@@ -71,14 +73,30 @@ Degrees cutAtRandom(const CostModel &costs, Degrees degrees,
   return degrees;
 }
 
-void expectOptimal(const CostModel &costs) {
+/// A second axis of tp, and ops that may be sharded on it.
+void openBothDims(const CostModel &costs, Degrees &degrees,
+                  std::vector<DimSet> &domains, std::mt19937 &random) {
+  if (degrees.tp < 4)
+    return;
+  for (degrees.tp2 = 2; degrees.tp2 < degrees.tp / 2 && random() % 2;)
+    degrees.tp2 *= 2;
+  for (const Node *node : costs.model().nodesByVariable())
+    if (node->op->canShardBothDims())
+      domains[node->variable] |= only(dimBoth);
+}
+
+void expectOptimal(const CostModel &costs, bool onBothDims = false) {
   size_t size = costs.model().numVariables();
   std::mt19937 random(7);
   for (int i = 0; i < 40; ++i) {
     Degrees degrees{int64_t{1} << random() % 6, int64_t{1} << random() % 4,
                     int64_t(1 + random() % 8), int64_t{1} << random() % 12};
-    Tables tables(costs, cutAtRandom(costs, degrees, random));
-    std::vector<DimSet> domains = randomDomains(size, 9, random);
+    degrees = cutAtRandom(costs, degrees, random);
+    std::vector<DimSet> domains =
+        randomDomains(size, onBothDims ? 7 : 9, random);
+    if (onBothDims)
+      openBothDims(costs, degrees, domains, random);
+    Tables tables(costs, degrees);
     for (Goal goal : {Goal::Throughput, Goal::Latency}) {
       auto expected = enumerate(tables, domains, goal);
       auto found = optimalDims(tables, domains, goal);
@@ -130,6 +148,12 @@ TEST(OptimalDims, EqualsEnumerationOfDenseModels) {
   expectOptimal(llama70B(), {Phase::Prefill, 2048});
 }
 
+TEST(OptimalDims, EqualsEnumerationOfWeightsOnBothDims) {
+  expectOptimal(makeCosts(llama70B(), {Phase::Prefill, 8192}, h200()), true);
+  expectOptimal(makeCosts(deepSeekV3(), {Phase::Decode, 4096}, h200()), true);
+  expectOptimal(makeCalibrated(llama70B(), {Phase::Decode, 8192}), true);
+}
+
 TEST(OptimalDims, EqualsEnumerationOfTwoStacks) {
   expectOptimal(deepSeekV3(), {Phase::Decode, 4096});
   expectOptimal(deepSeekV3(), {Phase::Prefill, 2048});
@@ -165,7 +189,7 @@ TEST(OptimalDims, EqualsEnumerationWithStateSpaces) {
 
 /// The optimum over the usual lists of degrees.
 std::pair<Degrees, double> search(const CostModel &costs) {
-  std::vector<DimSet> domains(costs.model().numVariables(), allDims);
+  std::vector<DimSet> domains(costs.model().numVariables(), commonDims);
   std::pair<Degrees, double> best;
   for (int64_t tp : {1, 2, 4, 8, 16, 32, 64})
     for (int64_t ep : {1, 2, 4, 8, 16})
@@ -209,7 +233,7 @@ protected:
   CostModel costs = makeCosts(gptMoe(60), {Phase::Decode, 16384}, h100());
   Tables tables{costs, {8, 16, 4, 8192}};
   std::vector<DimSet> domains =
-      std::vector<DimSet>(costs.model().numVariables(), allDims);
+      std::vector<DimSet>(costs.model().numVariables(), commonDims);
 };
 
 TEST_F(Pinned, DimsAreHonoured) {

@@ -60,7 +60,7 @@ private:
   static OpKey make(uint64_t what, int64_t window, Reads reads,
                     const Context &context);
 
-  std::array<uint64_t, 10> words = {};
+  std::array<uint64_t, 11> words = {};
 };
 
 /// What is known of single ops, for whoever bounds or tabulates many degrees of

@@ -47,18 +47,34 @@ std::shared_ptr<const Op> retypedFfn(const Op &op, const OpTypes &types) {
   return other;
 }
 
+/// The collectives inside a projection that is sharded on both dims (Pope et
+/// al., "Efficiently Scaling Transformer Inference", arXiv 2211.05102, section
+/// 3.2.2). Its input arrives in H over tp. It is gathered along `gathered`, so
+/// that a device has the rows of its part of the weight, and the partial sum is
+/// reduce-scattered along `scattered`, which leaves H over tp. The wider
+/// features, those between the two projections, travel along tp2, between
+/// neighbours.
+struct TwoAxes {
+  static constexpr const char *gather = "gather", *scatter = "scatter";
+  Axis gathered, scattered;
+};
+inline constexpr TwoAxes axesOfFfnUp = {Axis::Tp1, Axis::Tp2};
+inline constexpr TwoAxes axesOfFfnDown = {Axis::Tp2, Axis::Tp1};
+
 constexpr Reads readsOf(FfnKind kind) {
   return kind == FfnKind::Grouped ? Reads::Experts : Reads::Rows;
 }
 
 /// [rows, hidden] x [hidden, inner or 2 inner], then the activation. Dim 0
 /// contracts over a cut hidden size; the partial sum that it leaves is before
-/// the activation, gate and up columns included. Dim 1 cuts `inner`.
+/// the activation, gate and up columns included. Dim 1 cuts `inner`. `dimBoth`
+/// cuts the hidden size over tp2 and `inner` over tp1.
 struct FfnUp final : OpModel, Ffn {
   /// Rows are multiplied by a number that is made of whole rows, so that dim 0
   /// is illegal. As norms and biases, it is not charged.
   bool gatesRows = false;
 
+  bool canShardBothDims() const override { return kind != FfnKind::Grouped; }
   Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;
@@ -76,8 +92,10 @@ private:
 };
 
 /// [rows, inner] x [inner, hidden]. Dim 0 contracts over a cut `inner` (partial
-/// sum), dim 1 cuts the hidden size.
+/// sum), dim 1 cuts the hidden size. `dimBoth` cuts `inner` over tp1 and the
+/// hidden size over tp2.
 struct FfnDown final : OpModel, Ffn {
+  bool canShardBothDims() const override { return kind != FfnKind::Grouped; }
   Span<const DimChoice> choices() const override;
   Rule rule(Dim dim, Span<const Placement> incoming,
             const Context &context) const override;

@@ -15,8 +15,8 @@
 
 namespace shardopt::cost {
 
-/// The dims that every op has.
-inline constexpr DimSet allDims = 0b111;
+/// All dims; those that an op lacks are illegal.
+inline constexpr DimSet allDims = DimSet(-1);
 
 /// Dims and what `evaluate` says of them.
 struct Optimum {

@@ -14,15 +14,10 @@ using namespace shardopt;
 using namespace shardopt::llm;
 
 const char *shardopt::spell(Dim dim) {
-  switch (dim) {
-  case Dim::Zero:
-    return "0";
-  case Dim::One:
-    return "1";
-  case Dim::None:
-    return "none";
-  }
-  return "";
+  static constexpr const char *names[] = {"0", "1", "none", "3",
+                                          "4", "5", "6",    "7"};
+  static_assert(std::size(names) == maxDims, "a name for each dim");
+  return names[size_t(dim)];
 }
 
 Annotation::Annotation(const Strategy &strategy)

@@ -78,11 +78,13 @@ Attribute DimAttr::parse(AsmParser &parser, Type) {
   if (failed(parser.parseOptionalKeyword("none"))) {
     int64_t value;
     OptionalParseResult number = parser.parseOptionalInteger(value);
-    if (!number.has_value() || failed(*number) || value < 0 || value > 1) {
-      parser.emitError(loc, "expected a sharding dim: 0, 1 or none");
+    if (!number.has_value() || failed(*number) || value < 0 ||
+        value >= int64_t(maxDims) || value == int64_t(Dim::None)) {
+      parser.emitError(loc, "expected a sharding dim: 0, 1, none or 3 to ")
+          << maxDims - 1;
       return {};
     }
-    dim = value == 0 ? Dim::Zero : Dim::One;
+    dim = Dim(value);
   }
   if (parser.parseGreater())
     return {};

@@ -142,10 +142,10 @@ Slice Slice::whole(StringRef name, RankedTensorType type) {
 }
 
 /// The axes that can shard entries of a dim.
-static constexpr Axis sliceAxes[] = {Axis::Pp, Axis::Ep,  Axis::Tp,
-                                     Axis::Dp, Axis::Etp, Axis::Cp};
-static constexpr StringRef sliceAxisNames[] = {"pp", "ep",  "tp",
-                                               "dp", "etp", "cp"};
+static constexpr Axis sliceAxes[] = {Axis::Pp,  Axis::Ep, Axis::Tp,  Axis::Dp,
+                                     Axis::Etp, Axis::Cp, Axis::Tp1, Axis::Tp2};
+static constexpr StringRef sliceAxisNames[] = {"pp",  "ep", "tp",  "dp",
+                                               "etp", "cp", "tp1", "tp2"};
 
 /// The axes of a dim that is sharded on rows.
 static std::vector<Axis> readRows(Fields &fields) {

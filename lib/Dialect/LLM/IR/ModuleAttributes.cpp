@@ -43,13 +43,16 @@ static int64_t readDegree(Fields &fields, Degree degree) {
 /// a grid pp x ep x tp.
 static DictionaryAttr describeAxes(MLIRContext *context,
                                    const Degrees &degrees) {
-  if (degrees.dp == degrees.ep && degrees.cp == 1)
+  if (degrees.dp == degrees.ep && degrees.cp == 1 && degrees.tp2 == 1)
     return {};
   ProgramGrid grid(degrees);
   Builder builder(context);
   NamedAttrList axes;
   for (Axis axis : {Axis::Tp, Axis::Dp, Axis::Ep, Axis::Etp, Axis::Cp})
     axes.set(spell(axis), builder.getDenseI16ArrayAttr(grid.axes(axis)));
+  if (degrees.tp2 > 1)
+    for (Axis axis : {Axis::Tp1, Axis::Tp2})
+      axes.set(spell(axis), builder.getDenseI16ArrayAttr(grid.axes(axis)));
   return axes.getDictionary(context);
 }
 

@@ -316,8 +316,12 @@ static void writeGrid(json::Writer &json, const ProgramGrid &grid) {
   for (int64_t size : grid.shape())
     json.value(size);
   json.endArray().key("groups").beginObject();
-  for (Axis axis : {Axis::Tp, Axis::Cp, Axis::Dp, Axis::Ep, Axis::Etp, Axis::Q,
-                    Axis::C, Axis::Outer, Axis::Stage}) {
+  SmallVector<Axis> axes = {Axis::Tp, Axis::Cp,    Axis::Dp,
+                            Axis::Ep, Axis::Etp,   Axis::Q,
+                            Axis::C,  Axis::Outer, Axis::Stage};
+  if (grid.groups().size(Axis::Tp2) > 1)
+    axes.append({Axis::Tp1, Axis::Tp2});
+  for (Axis axis : axes) {
     json.key(shardopt::spell(axis)).beginArray();
     for (int16_t number : grid.axes(axis))
       json.value(int64_t(number));

@@ -137,3 +137,20 @@ func.func @two_blocks(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   return %x : tensor<?x8xf32>
 }
 }
+
+// -----
+
+// expected-note@+1 {{the strategy of the module has tp 4 ep 1 pp 1 batch 8}}
+module attributes {llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, batch = 8>} {
+func.func @one_axis_of_tp(%x: tensor<?x8xf32>, %w: tensor<8x32xf32>) -> tensor<?x32xf32> {
+  // expected-error@+1 {{sharding dim 3 is illegal here: sharding dim 3 (both) needs tp2 above 1, a second axis of tp}}
+  %0 = llm.ffn_up "ffn_up" dim<both> %x, %w : tensor<?x8xf32> -> tensor<?x32xf32>
+  return %0 : tensor<?x32xf32>
+}
+}
+
+// -----
+
+// expected-error@+1 {{has no grid: tp2 4 does not properly divide tp 4, the nearest that does is 2}}
+module attributes {llm.strategy = #llm.strategy<tp = 4, ep = 1, pp = 1, tp2 = 4, batch = 8>} {
+}

@@ -23,6 +23,9 @@ def LLM_FfnUpOp : LLM_FusedOp<"ffn_up", [AttrSizedOperandSegments, LLM_RowByRow]
     Sharding: 0 contracts a cut hidden size (needs H, gives a partial sum of the
     raw projection, P; not with a `row_gate`, which needs whole rows), 1 cuts the columns
     (needs R, gives H; gate and up of the same columns on one device), none keeps R or T.
+    3 (both) shards the weight on tp1 x tp2, its columns over tp1 and its rows over tp2
+    (needs H and gives H, with a gather over tp1 and a reduce-scatter over tp2 inside;
+    neither with `counts` nor with a `row_gate`).
 
     Constraints:
     - (C1) weight rows equal the input's width
@@ -55,7 +58,9 @@ def LLM_FfnDownOp : LLM_FusedOp<"ffn_down", [AttrSizedOperandSegments, LLM_RowBy
     `input * weight + bias`; grouped as in `llm.ffn_up` where there are `counts`.
 
     Sharding: 0 contracts a cut ff (needs H, gives P), 1 cuts the hidden size (needs
-    R, gives H), none keeps R or T.
+    R, gives H), none keeps R or T. 3 (both) shards the weight on its rows over tp1 and on
+    its columns over tp2 (needs H and gives H, with a gather over tp2 and a reduce-scatter
+    over tp1 inside; not with `counts`).
 
     Constraints:
     - (C1) weight rows equal the input's width

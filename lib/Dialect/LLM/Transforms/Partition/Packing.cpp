@@ -9,6 +9,7 @@
 
 #include "shardopt/Model/Context.h"
 #include "shardopt/Model/Heads.h"
+#include "shardopt/Model/ProgramGrid.h"
 
 #include <algorithm>
 #include <cassert>
@@ -349,6 +350,33 @@ const Packing *Packings::pairedBlocks(int64_t size, int64_t ranks) {
                        appendHeads(pieces, rank * local, local, size, 1,
                                    half * size);
                    }));
+  });
+}
+
+const Packing *Packings::gathered(const Packing *whole, Axis over) {
+  int64_t size = grid.size(over);
+  return get({Kind::Gathered, {size, int64_t(over)}, {whole}}, [&] {
+    auto fill = [&](Pieces &pieces, int64_t coordinate) {
+      for (int64_t rank = 0; rank < whole->getNumRanks(); ++rank)
+        if (coordinateOf(rank, grid, over) == coordinate)
+          appendPart(pieces, *whole, rank, 0);
+    };
+    return Packing(whole->getOrder(), whole->getGlobalSize(),
+                   perRank(size, fill));
+  });
+}
+
+const Packing *Packings::onFirstOf(const Packing *part, Axis over) {
+  Axis other = over == Axis::Tp1 ? Axis::Tp2 : Axis::Tp1;
+  return get({Kind::OnFirstOf, {int64_t(over)}, {part}}, [&] {
+    auto fill = [&](Pieces &pieces, int64_t rank) {
+      if (coordinateOf(rank, grid, other) == 0)
+        appendPart(pieces, *part, coordinateOf(rank, grid, over), 0);
+      else
+        append(pieces, {-1, part->getLocalSize()});
+    };
+    return Packing("first", part->getGlobalSize(),
+                   perRank(grid.size(Axis::Tp), fill));
   });
 }
 

@@ -8,6 +8,7 @@
 #include "PartitionModels.h"
 
 #include "shardopt/Dialect/LLM/IR/Sizes.h"
+#include "shardopt/Model/Ops/Ffn.h"
 
 using namespace mlir;
 using namespace shardopt;
@@ -263,6 +264,43 @@ static FailureOr<Product<OpTy>> writeFfn(OpPartition &p, OpTy op,
   return product;
 }
 
+/// Writes a product that is sharded on both dims. In H over tp the input has
+/// the features `from`, the raw projection `to`, and the result `produced`.
+template <typename OpTy>
+static LogicalResult writeOnTwoAxes(OpPartition &p, OpTy op, cost::TwoAxes axes,
+                                    const Packing *from, const Packing *to,
+                                    const Packing *produced,
+                                    ActivationAttr activation = {}) {
+  Packings &packings = p.getPackings();
+  const Packing *rows = packings.gathered(from, axes.scattered);
+  const Packing *columns = packings.gathered(to, axes.gathered);
+  Value weight = p.slice(op.getWeight(), {Cut::over(rows, axes.scattered),
+                                          Cut::over(columns, axes.gathered)});
+  Value bias =
+      p.sliceVector(op.getBias(), packings.onFirstOf(columns, axes.gathered));
+  if (!weight || (op.getBias() && !bias))
+    return failure();
+  Value input = p.along(axes.gathered)
+                    .allGather(p.get(op.getInput(), p.getRequired(), from), 1,
+                               p.own(cost::TwoAxes::gather));
+  OpTy local = p.clone(op);
+  local.getInputMutable().assign(input);
+  local.getWeightMutable().assign(weight);
+  if (bias)
+    local.getBiasMutable().assign(bias);
+  local.getResult().setType(
+      withColumns(op.getResult(), columns->getLocalSize()));
+  Value sum =
+      p.along(axes.scattered)
+          .reduceScatter(local.getResult(), 1, p.own(cost::TwoAxes::scatter));
+  if (activation) {
+    local->removeAttr("activation");
+    sum = activate(p, sum, activation);
+  }
+  p.defineResult(cast<OpResult>(op.getResult()), sum, op.getInput(), produced);
+  return success();
+}
+
 LogicalResult llm::partition(FfnUpOp op, OpPartition &p) {
   int64_t inner = columns(op.getResult());
   Packings &packings = p.getPackings();
@@ -273,6 +311,9 @@ LogicalResult llm::partition(FfnUpOp op, OpPartition &p) {
   spec.columns = spec.activation && spec.activation.getGated()
                      ? packings.pairedBlocks(inner, p.ranks())
                      : spec.produced;
+  if (p.getDim() == dimBoth)
+    return writeOnTwoAxes(p, op, cost::axesOfFfnUp, spec.rows, spec.columns,
+                          spec.produced, spec.activation);
   FailureOr<Product<FfnUpOp>> product = writeFfn(p, op, spec);
   if (failed(product))
     return failure();
@@ -293,5 +334,8 @@ LogicalResult llm::partition(FfnDownOp op, OpPartition &p) {
   ProductSpec spec;
   spec.rows = p.getPackings().blocks(columns(op.getInput()), p.ranks());
   spec.columns = p.getPackings().hidden(columns(op.getResult()), p.getOver());
+  if (p.getDim() == dimBoth)
+    return writeOnTwoAxes(p, op, cost::axesOfFfnDown, spec.rows, spec.columns,
+                          spec.columns);
   return success(succeeded(writeFfn(p, op, spec)));
 }

@@ -198,8 +198,8 @@ static cost::LayerFacts factsOf(ShardableOpInterface op, const RowSpace *space,
 }
 
 /// The name of a dim as it is annotated.
-static StringRef spellDim(Dim dim) {
-  return dim == Dim::Zero ? "0" : dim == Dim::One ? "1" : "none";
+static std::string spellDim(Dim dim) {
+  return dim == Dim::None ? "none" : std::to_string(int(dim));
 }
 
 LogicalResult Partitioner::runOnShardable(ShardableOpInterface op) {

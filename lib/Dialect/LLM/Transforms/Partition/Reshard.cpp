@@ -12,8 +12,8 @@ using namespace shardopt;
 using namespace shardopt::llm;
 using cost::Layout;
 
-static Value activate(const Emitter &emit, Value value,
-                      ActivationAttr activation) {
+Value llm::activate(const Emitter &emit, Value value,
+                    ActivationAttr activation) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t width = type.getDimSize(1) / (activation.getGated() ? 2 : 1);
   return emit.create<ActivationOp>(type.clone({type.getDimSize(0), width}),

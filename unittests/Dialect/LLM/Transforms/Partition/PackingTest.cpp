@@ -390,6 +390,29 @@ TEST(PackingTest, HiddenOverCIsThatOfAllDevicesOverQ) {
 }
 
 //===----------------------------------------------------------------------===//
+// Two axes of tp
+//===----------------------------------------------------------------------===//
+
+TEST(PackingTest, DevicesAlongAnAxisOfTpGatherTheBlocksOfTheOthers) {
+  // Blocks of 2 of the 7 over tp 4: 0 1 | 2 3 | 4 5 | 6 -.
+  Degrees degrees = stageOf(4, 1, 1);
+  degrees.tp2 = 2;
+  Packings packings(degrees);
+  const Packing *blocks = packings.blocks(7, 4);
+  const Packing *rows = packings.gathered(blocks, Axis::Tp1);
+  EXPECT_EQ(entriesOf(*rows, 0), (std::vector<int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(entriesOf(*rows, 1), (std::vector<int64_t>{4, 5, 6, -1}));
+  const Packing *columns = packings.gathered(blocks, Axis::Tp2);
+  EXPECT_EQ(entriesOf(*columns, 0), (std::vector<int64_t>{0, 1, 4, 5}));
+  EXPECT_EQ(entriesOf(*columns, 1), (std::vector<int64_t>{2, 3, 6, -1}));
+  const Packing *bias = packings.onFirstOf(columns, Axis::Tp2);
+  EXPECT_EQ(entriesOf(*bias, 0), (std::vector<int64_t>{0, 1, 4, 5}));
+  EXPECT_EQ(entriesOf(*bias, 1), (std::vector<int64_t>{2, 3, 6, -1}));
+  for (int64_t rank : {2, 3})
+    EXPECT_EQ(entriesOf(*bias, rank), (std::vector<int64_t>(4, -1)));
+}
+
+//===----------------------------------------------------------------------===//
 // Shared positions
 //===----------------------------------------------------------------------===//
 

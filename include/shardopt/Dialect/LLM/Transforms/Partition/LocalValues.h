@@ -44,6 +44,10 @@ constexpr bool cutsFeatures(cost::Layout layout) {
   return layout == cost::Layout::H || layout == cost::Layout::TH;
 }
 
+/// `activation` of a raw projection that is complete.
+mlir::Value activate(const Emitter &emit, mlir::Value value,
+                     ActivationAttr activation);
+
 /// `from`, with the rows of `space`, in another layout. What that moves stands
 /// for `steps`, one after the other as `cost::reshardCollectives` has them.
 LocalCopy reshard(const Emitter &emit, Packings &packings, LocalCopy from,

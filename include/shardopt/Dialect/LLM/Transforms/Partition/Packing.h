@@ -86,6 +86,13 @@ public:
   const Packing *blocks(int64_t size, int64_t ranks);
   /// Two concatenated dims of `size` entries (gate, up), each in blocks.
   const Packing *pairedBlocks(int64_t size, int64_t ranks);
+  /// What a device along `over`, which is tp1 or tp2, has of `whole`, which is
+  /// over tp, once that is gathered along the other of them.
+  const Packing *gathered(const Packing *whole, Axis over);
+  /// Over tp, what `part`, which is over tp1 or tp2, has on the devices that
+  /// stand first along the other of them, and zeros elsewhere (a bias of a
+  /// partial sum).
+  const Packing *onFirstOf(const Packing *part, Axis over);
   /// All entries on rank 0, zeros on the others (a bias of a partial sum).
   const Packing *onFirst(int64_t size, int64_t ranks);
   /// Whole heads: ceil(heads / ranks) each.
@@ -122,6 +129,8 @@ private:
     WholeBlocks,
     Heads,
     PairedBlocks,
+    Gathered,
+    OnFirstOf,
     OnFirst,
     KvHeads,
     ContextHeads,
