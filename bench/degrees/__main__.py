@@ -15,7 +15,7 @@ import time
 from dims.cells import find_config
 from dims.measure import Tools, in_all
 
-from . import measure, page, prompts
+from . import measure, page, prompts, two_dims
 from .cells import all_cells
 
 
@@ -47,6 +47,11 @@ def record(args):
         measure.write(rows)
 
 
+def record_two_dims(args):
+    with tempfile.TemporaryDirectory(prefix="shardopt-degrees-") as scratch:
+        two_dims.record(Tools(args.build, scratch), lambda done: print(done, file=sys.stderr))
+
+
 def main():
     parser = argparse.ArgumentParser(
         prog="./dev bench degrees", description=__doc__.splitlines()[0]
@@ -54,11 +59,14 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="searches at a time")
     parser.add_argument("--only", default="", help="cells with this in their name; not recorded")
+    parser.add_argument("--two-dims", action="store_true", help="only weights on both dims")
     parser.add_argument("--page", action="store_true", help="only write docs/DegreesMeasured.md")
     parser.add_argument("--check", action="store_true", help="only compare docs/DegreesMeasured.md")
     args = parser.parse_args()
-    if not (args.page or args.check):
+    if not (args.page or args.check or args.two_dims):
         record(args)
+    if not (args.page or args.check or args.only):
+        record_two_dims(args)
     if not args.only:
         page.update(args.check)
 

@@ -101,16 +101,29 @@ def positions(rows):
     return table(["model", *(f"{context:,}".replace(",", " ") for context in CONTEXTS)], lines)
 
 
-def both_dims():
+def both_dims(found):
     lines = []
     for machine in two_dims.SHOWN_MACHINES:
         for n in two_dims.DEVICES:
             line = [f"{machine}, tp {n}"]
-            for rows in two_dims.ROWS:
-                found = [two_dims.ratio(model, machine, n, rows) for model in two_dims.SIZES]
-                line.append(span(found))
+            line += (span(two_dims.ratios(found, machine, n, rows)) for rows in two_dims.ROWS)
             lines.append(line)
     return table(["", *(f"{rows} rows" for rows in two_dims.ROWS)], lines)
+
+
+def both_dims_optima(found):
+    """The optima that have them, and how many were searched."""
+    optima = [line for line in found if line["kind"] != "exchange" and line["with"]]
+    lines = []
+    for line in optima:
+        if "tp2" not in line["degrees"]:
+            continue
+        gain = line["with"] / line["without"]
+        gain = gain if line["kind"] == "throughput" else 1 / gain
+        workload = f"{line['model']}, {line['machine']}, {line['phase']} of {line['size']}"
+        lines.append([workload, line["kind"], f"{gain:.3f}", line["degrees"]])
+    header = ["model, machine, workload", "objective", "gain", "optimum"]
+    return len(optima), len(lines), table(header, lines)
 
 
 TEXT = """
@@ -139,22 +152,33 @@ the lowest with `cp` 1:
 
 ## Weights sharded on two dims
 
-No plan shards a matrix over n1 · n2 devices, its input over n1 and its output over n2. An FFN would then gather h / n1 columns over
-n2, scatter 2 ff / n2 over n1, gather ff / n2 over n1 and scatter h / n1 over n2. Sharding on one dim needs an all-reduce of h, or a
-gather and a scatter. The table has the time of the exchanges over the better of those two, with the best n1, for Llama-3.1-70B and
-405B. Above 1, two dims lose.
+With [`tp2`](Degrees.md#weights-sharded-on-both-dims) a matrix is sharded over tp1 · tp2 devices. An FFN then gathers h / tp2 columns
+over tp1, scatters 2 ff / tp1 over tp2, gathers ff / tp1 over tp2 and scatters h / tp2 over tp1. Sharding on one dim needs an
+all-reduce of h, or a gather and a scatter. The table has the time of the exchanges over the better of those two, with the best tp2,
+for Llama-3.1-70B and 405B. Above 1, two dims lose.
 
 {both_dims}
+
+Of {searched} proved optima on at most {largest} devices, {taken} have both dims where `tp2` is open. *Gain* is over the optimum without
+it: of throughput within the SLO, or of the least latency.
+
+{optima}
 """
 
 
 def text(rows):
+    found = two_dims.read()
+    searched, taken, optima = both_dims_optima(found)
     made = TEXT.format(
         worth="\n\n".join(worth(rows)),
         known=known(rows),
         positions=positions(rows),
         prompts=prompts.lines(prompts.read()),
-        both_dims=both_dims(),
+        both_dims=both_dims(found),
+        searched=searched,
+        largest=two_dims.LARGEST,
+        taken=taken,
+        optima=optima,
     )
     return made.strip("\n")
 
