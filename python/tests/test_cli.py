@@ -348,6 +348,9 @@ class CommandTest(unittest.TestCase):
                 self.assertNotIn("optimum", out)
                 self.assertIn("note: read only; ", err)
                 self.assertIn(lacks, err)
+        code, out, _ = run("check", command.format("org/other").replace("-seqs", "-sqes"))
+        self.assertEqual(code, 1)
+        self.assertIn("did you mean '--max-num-seqs'", out)
 
     def test_targets_in_seconds_are_asked_about(self):
         for words, said in [(["--ttft", "2@p90"], "2 s are --ttft 2000"), (["--tpot", "0.05"], "0.05 s are --tpot 50")]:

@@ -13,6 +13,7 @@ from ..checking import check
 from ..checking.conformance import check_server
 from ..checking.deployment_requests import KIND, answer, request_in
 from ..checking.documents import search_space_in
+from ..checking.findings import UNKNOWN
 from ..checking.recipes import case_row
 from ..deployments import next_step
 from ..errors import Contradiction, ShardoptError
@@ -53,11 +54,11 @@ def check_verb(args: argparse.Namespace) -> int:
         print_json(found.to_dict())
     else:
         print(found)
-    if problem is None:
-        return FEASIBLE if found.is_legal else INFEASIBLE
     if found.differences:
         return DIFFERENT
-    return FEASIBLE if found.outcome.is_feasible else INFEASIBLE
+    is_known = not any(one.kind == UNKNOWN for one in found.findings)
+    is_fine = found.is_legal if problem is None else found.outcome.is_feasible
+    return FEASIBLE if is_fine and is_known else INFEASIBLE
 
 
 def _take_model(args: argparse.Namespace, what: str) -> None:
