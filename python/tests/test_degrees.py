@@ -88,8 +88,8 @@ class DegreesTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         found = json.loads(done.stdout)
         self.assertIn("copies", found["fields"])
-        self.assertEqual(found["usual"], [4, 8, 4, 4, 2, 1, 1, 1, 64, 0, 2])
-        self.assertEqual(found["twice"], [2, 8, 4, 4, 2, 1, 1, 1, 64, 0, 2])
+        self.assertEqual(found["usual"], [4, 8, 4, 4, 2, 1, 1, 1, 1, 64, 0, 2])
+        self.assertEqual(found["twice"], [2, 8, 4, 4, 2, 1, 1, 1, 1, 64, 0, 2])
         usual, twice = found["said"]
         self.assertNotIn("copies", usual)
         self.assertEqual(twice, {"copies": 2, **usual})

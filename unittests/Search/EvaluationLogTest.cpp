@@ -145,7 +145,7 @@ TEST_F(EvaluationLogTest, NamesTheLineThatIsCorrupt) {
             std::string::npos)
       << errorOf(header + lineOf8 + lineOf8);
   std::string wrong = lineOf8;
-  wrong.replace(wrong.find("\"head\": 2"), 9, "\"head\": 3");
+  wrong.replace(wrong.find("\"head\": 2"), 9, "\"head\": 4");
   EXPECT_NE(errorOf(header + wrong).find(":2: /strategy/dims/head: "),
             std::string::npos)
       << errorOf(header + wrong);
