@@ -36,13 +36,13 @@ def generic(shard_opt, text, *passes):
 
 
 def annotate(text, dims, strategy=None):
-    """A module's text with dims of ops ({name: 0 | 1 | 2}) and a strategy's degrees."""
+    """A module's text with dims of ops ({name: 0 | 1 | 2 | 3}) and a strategy's degrees."""
     for name, dim in dims.items():
         value = "none" if dim == 2 else dim
         text = re.sub(f'( = llm[.a-z_ ]*"{re.escape(name)}")', rf"\1 dim<{value}>", text)
     if strategy is None:
         return text
-    fields = ("tp", "ep", "pp", "cp", "batch")
+    fields = ("tp", "ep", "pp", "cp", "tp2", "batch")
     degrees = ", ".join(f"{field} = {getattr(strategy, field)}" for field in fields)
     return text.replace("attributes {", f"attributes {{llm.strategy = #llm.strategy<{degrees}>, ", 1)
 
