@@ -90,9 +90,13 @@ def dispatch_of(service: Service, role: Role) -> str:
     return dispatch + (", overlapped" if role.overlap else "")
 
 
+#: Degrees whose columns every table has.
+_USUAL = ("tp", "dp", "ep", "pp")
+
+
 def role_rows(service: Service) -> list[list[str]]:
-    """A head, and a row a role. Columns that say the same of all are left out: cp of 1,
-    the EP dispatch of a dense model, and the machine if there is one."""
+    """A head, and a row a role. Columns that say the same of all are left out: cp or tp2 of
+    1, the EP dispatch of a dense model, and the machine if there is one."""
     decode, prefill = _machine_names(service)
     names = ["role", "workers", *grid_of(service.roles[0].strategy), "GPUs", "in flight",
              "GB: weights", "KV", "budget", "EP dispatch", "EPLB", "machine"]
@@ -108,8 +112,9 @@ def role_rows(service: Service) -> list[list[str]]:
                 prefill if prefill and role.name == "prefill" else decode]
 
     rows = [row(role) for role in service.roles]
+    further = [name for name in grid_of(service.roles[0].strategy) if name not in _USUAL]
     is_said = {
-        "cp": any(role.strategy.cp > 1 for role in service.roles),
+        **{name: any(getattr(role.strategy, name) > 1 for role in service.roles) for name in further},
         "EP dispatch": any(cells[names.index("EP dispatch")] != "-" for cells in rows),
         "EPLB": any(role.strategy.eplb != "off" for role in service.roles),
         "machine": bool(prefill) and prefill != decode,
