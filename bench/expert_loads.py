@@ -13,7 +13,7 @@ import os
 import pathlib
 import sys
 
-from marked import with_part
+from marked import printed, with_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/DegreesMeasured.md"
@@ -105,11 +105,7 @@ def main():
 
     model, parts = so.load_model(config), []
     for table in (one_node, large):
-        lines = []
-        for line in table(so, model):
-            print(line, flush=True)
-            lines.append(line)
-        parts.append("\n".join(lines))
+        parts.append(printed(table(so, model)))
         print()
     now = with_part(PAGE.read_text(), *MARKERS, "\n\n".join(parts))
     if args.check and now != PAGE.read_text():

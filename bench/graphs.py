@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from marked import with_part
+from marked import printed, with_part
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/GraphPlans.md"
@@ -128,12 +128,9 @@ def main():
     sys.path.insert(0, str(args.build.resolve() / "python"))
     from shardopt import graphs
 
-    table = []
-    for line in lines(graphs, python):
-        print(line, flush=True)
-        table.append(line)
+    table = printed(lines(graphs, python))
     if args.page:
-        PAGE.write_text(with_part(PAGE.read_text(), *MARKERS, "\n".join(table)))
+        PAGE.write_text(with_part(PAGE.read_text(), *MARKERS, table))
 
 
 if __name__ == "__main__":

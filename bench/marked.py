@@ -1,6 +1,15 @@
 """Parts of pages that programs write, between two comments."""
 
 
+def printed(lines):
+    """The text of `lines`, each printed as soon as it is made."""
+    made = []
+    for line in lines:
+        print(line, flush=True)
+        made.append(line)
+    return "\n".join(made)
+
+
 def with_part(text, begin, end, part):
     """`text` with `part` between its comments `begin` and `end`."""
     head, rest = text.split(begin, 1)

@@ -13,7 +13,7 @@ import pathlib
 import sys
 import tempfile
 
-from marked import with_part
+from marked import printed, with_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/Quantization.md"
@@ -114,12 +114,9 @@ def main():
     sys.path.insert(0, str(args.build.resolve() / "python"))
     import shardopt as so
 
-    table = []
-    for line in lines(so, folder):
-        print(line, flush=True)
-        table.append(line)
+    table = printed(lines(so, folder))
     text = PAGE.read_text()
-    now = with_part(text, *MARKERS, "\n".join(table))
+    now = with_part(text, *MARKERS, table)
     if args.check and now != text:
         sys.exit(f"{PAGE}: not what is measured now; ./dev bench quantization --write")
     if args.write:

@@ -226,11 +226,11 @@ class Replay:
     refused: int = 0
     longest: int | None = None
 
-    @property
+    @functools.cached_property
     def ttft(self) -> Spread:
         return spread_of(self.ttft_ms)
 
-    @property
+    @functools.cached_property
     def tpot(self) -> Spread:
         return spread_of(self.tpot_ms)
 
@@ -268,13 +268,14 @@ class Replay:
     @property
     def within(self) -> float:
         """The share of requests within both SLOs, each on its own; refused ones are not."""
-        return self._count_within() / (len(self.requests) + self.refused)
+        return self._count_within / (len(self.requests) + self.refused)
 
     @property
     def goodput(self) -> float:
         """Requests per second within both SLOs."""
-        return self._count_within() / self.duration_s
+        return self._count_within / self.duration_s
 
+    @functools.cached_property
     def _count_within(self) -> int:
         tpot, ttft = (slo.target_ms for slo in self.service.slos)
         return sum(a <= tpot and b <= ttft for a, b in zip(self.tpot_ms, self.ttft_ms))
@@ -283,11 +284,10 @@ class Replay:
     def slos(self) -> tuple[tuple[Slo, Spread, bool], ...]:
         """The SLOs of the plan, TTFT first: each with what requests took, and whether its
         mean or percentile is met."""
-        spreads = {"TTFT": self.ttft, "TPOT": self.tpot}
-        by_name = {slo.name: slo for slo in self.service.slos}
+        tpot, ttft = self.service.slos
         return tuple(
             (slo, spread, bool(getattr(spread, slo.statistic) <= slo.target_ms))
-            for slo, spread in ((by_name[name], spread) for name, spread in spreads.items())
+            for slo, spread in ((ttft, self.ttft), (tpot, self.tpot))
         )
 
     @property

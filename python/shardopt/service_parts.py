@@ -63,11 +63,10 @@ class Slo:
         scale = self.attained_ms / self.attained.mean if self.attained.mean else 0.0
         return scale * self.attained.low < self.target_ms < scale * self.attained.high
 
-    @property
-    def verdict(self) -> str:
-        """"met", "NOT MET", and what else a reader has to know of it."""
+    def verdict(self, missed: str = "NOT MET") -> str:
+        """"met" or what one that is missed is called, and what else a reader has to know."""
         return ", ".join(filter(None, (
-            "met" if self.met else "NOT MET",
+            "met" if self.met else missed,
             f"{' and '.join(self.above)} above it" if self.met and self.above else "",
             "interval crosses it" if self.interval_crosses else "",
         )))

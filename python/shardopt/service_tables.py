@@ -135,7 +135,7 @@ def slo_rows(service: Service) -> list[list[str]]:
     def row(slo: Slo) -> list[str]:
         times = slo.attained
         is_goodput = service.problem.objective == GOODPUT
-        verdict = slo.verdict.replace("NOT MET", "above it") if is_goodput else slo.verdict
+        verdict = slo.verdict("above it" if is_goodput else "NOT MET")
         return [
             f"{slo.name}, ms",
             target_of(slo),
