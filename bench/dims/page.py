@@ -29,6 +29,9 @@ The TPOT limit of decode is 50 ms; the TTFT limit of prefill is 1 s, or context 
 the [roofline](CostModel.md), and [`searcher=exact`](Search.md#proof) proves every optimum. `./dev bench dims` prints these
 numbers. The largest gains of prefill are at the limit: without the dims, a plan with several stages misses it.
 
+[Ten of them with calibrated kernels](Reproduction.md#where-dims-pay): dims pay there too. That table also has what the paper's agent,
+annealing and others find.
+
 ![The gain of every workload](figures/dims.svg)
 """
 

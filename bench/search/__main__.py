@@ -37,7 +37,7 @@ def parse():
         metavar="TEXT",
         help="rows with TEXT in workload, simulator, searcher, variant, accounting "
         "or batch; several must all be there. Some batches "
-        "are only measured where this names them: constants of, dims pay, at SLO 25, tight SLOs, learns, unlike",
+        "are only measured where this names them: constants of, dims pay, calibrated, tight SLOs, learns, unlike",
     )
     parser.add_argument(
         "--seeds", type=seeds, metavar="N|A-B", help="only the first N seeds, or these"

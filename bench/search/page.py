@@ -14,7 +14,7 @@ from .workloads import GROUPS
 NAME = "SearchComparison.md"
 #: Pages of tables: a name, a title and the groups, by their simulators.
 TABLES = (
-    ("SearchTables.md", "Searchers on the roofline", lambda group: not group.is_black_box),
+    ("SearchTables.md", "Searchers on costs that can be opened", lambda group: not group.is_black_box),
     ("SearchTablesProcedural.md", "Searchers on the procedural simulator",
      lambda group: group.is_black_box),
 )
@@ -32,9 +32,10 @@ device. The tables use these names:
 | group | models | phase | machine | SLO | maximum devices | simulator |
 | --- | --- | --- | --- | --- | --- | --- |
 | GPT-MoE, SLO 50 ms | 1.2T and 1.6T at contexts of 16k, 32k and 64k | decode | `h100_sxm` | TPOT 50 ms | none | roofline |
-| GPT-MoE, SLO 25 ms | the same | decode | `h100_sxm` | TPOT 25 ms | none | roofline |
+| GPT-MoE, SLO 25 ms and 15 ms | the same | decode | `h100_sxm` | TPOT 25 ms, 15 ms | none | roofline |
 | Published models | DeepSeek-V3, Qwen3-235B, Llama-3.1-405B at 16k | decode | `h100_sxm` | TPOT 50 ms | 64 | roofline |
 | Where dims pay | held-out cells of [Where dims pay](WhereDimsPay.md): model, phase, context, machine, devices | both | several | TPOT 50 ms; TTFT 1 s or context / 8 ms | the last number of the name | roofline |
+| Where dims pay, calibrated kernels | the same | both | several | the same | the same | [calibrated](Calibration.md#plan-with-it) |
 | Procedural simulator, the roofline's plan is invalid | GPT-MoE at 25 ms; DeepSeek-V3 and Qwen3-235B at 50 ms with 64 devices at most | decode | `h100_sxm` | TPOT | 64 or none | procedural, `fixed` |
 | GPT-MoE, procedural simulator | as at SLO 50 ms | decode | `h100_sxm` | TPOT 50 ms | none | [procedural](ProceduralSimulator.md), `runtime` and `fixed` |
 
@@ -74,8 +75,8 @@ including start-up and the proof of the optimum, for the latest measured version
 on an idle machine. Bands of the curves hold the middle 80 % of the runs.
 
 Builds are release builds, except 117e121 to e72e947, which have assertions and are two to three times as slow. Commit a8a4a3b ran on a
-loaded machine, which doubles CPU times, and 4bd9e2b and 60c64c3 on a slightly loaded one. `ppo-paper` multiplies with OpenBLAS since
-b327c2b. Optuna's TPE takes two minutes per run, so it has few runs."""
+loaded machine, which doubles CPU times, and 4bd9e2b and 60c64c3 on a slightly loaded one. The build of dd40b6ac has the assertions of
+the standard library, and ran on a loaded machine. `ppo-paper` multiplies with OpenBLAS since b327c2b. Optuna's TPE takes two minutes per run, so it has few runs."""
 
 
 def wanted_runs(budget):

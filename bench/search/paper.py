@@ -22,6 +22,9 @@ TABLE_1 = {
 WORKLOADS = GROUPS["moe-50"].workloads
 SHORTEST = tuple(w for w in WORKLOADS if w.name.endswith("-16k"))  # those of Figure 3
 
+# They by the SLO, the paper's workloads first.
+BY_SLO = {50: "moe-50", 25: "moe-25", 15: "moe-15"}
+
 WALK = searchers.RANDOM_WALK
 # Rows of the table, and bars of the figure.
 RIVALS = (searchers.PAPER_ANNEALING, searchers.ANNEALING, searchers.PPO_PAPER, searchers.PPO)
@@ -46,10 +49,11 @@ class Sample:
 
     def over(self, base):
         """The ratio of the means, and its 95 % interval (None for few runs): by Student's
-        t on the logarithm, with the fewer degrees of freedom of the two."""
+        t on the logarithm, with the fewer degrees of freedom of the two. `base` found
+        something."""
         ratio = self.mean / base.mean
         fewer = min(len(self.values), len(base.values))
-        if fewer < ENOUGH:
+        if fewer < ENOUGH or not ratio:
             return ratio, None
         error = math.sqrt(self.relative_variance + base.relative_variance)
         factor = math.exp(student(LEVEL, fewer - 1) * error)
@@ -72,6 +76,12 @@ def span(values):
     return low if low == high else f"{low} to {high}"
 
 
+def counts(samples):
+    """The number of values of each sample: "10", or "3–10"."""
+    found = [len(sample) for sample in samples]
+    return "–".join(map(str, sorted({min(found), max(found)})))
+
+
 class Facts:
     """Everything that the page says in numbers."""
 
@@ -89,34 +99,22 @@ class Facts:
             and all(all(self.styles(w)) for w in SHORTEST)
         )
 
-    def over_walk(self, searcher):
-        """Ratios to random walk of all workloads."""
-        return [self.of[searcher][w.name].over(self.walk[w.name])[0] for w in WORKLOADS]
-
-    def over(self, first, second):
-        """Ratios of the means of two searchers."""
-        first, second = self.of[first], self.of[second]
-        return [first[w.name].mean / second[w.name].mean for w in WORKLOADS]
-
-    @property
-    def ceilings(self):
-        return [self.optimum[w.name] / self.walk[w.name].mean for w in WORKLOADS]
-
     def ceilings_of(self, group):
-        """The same of the workloads of `group`; nothing where one is not measured."""
+        """The optimum over random walk of the workloads of `group`; nothing where one is not
+        measured."""
         optima = [self.measured.reference(workload) for workload in GROUPS[group].workloads]
-        walks = self._samples_of(group, WALK)
-        if not all(walks) or not all(optima):
+        walks = self.samples_of(group, WALK)
+        if not all(walk and walk.mean for walk in walks) or not all(optima):
             return []
         return [optimum / walk.mean for optimum, walk in zip(optima, walks)]
 
-    def ratios_of(self, group, searcher):
-        """(ratio to random walk, interval) of the workloads of `group`; nothing where one
-        is not measured."""
-        walks, own = self._samples_of(group, WALK), self._samples_of(group, searcher)
-        if not all(walks) or not all(own):
+    def ratios_of(self, group, searcher, base=WALK):
+        """(ratio of the means to `base`, interval) of the workloads of `group`; nothing where
+        one is not measured."""
+        bases, own = self.samples_of(group, base), self.samples_of(group, searcher)
+        if not all(one and one.mean for one in bases) or not all(own):
             return []
-        return [sample.over(walk) for sample, walk in zip(own, walks)]
+        return [sample.over(one) for sample, one in zip(own, bases)]
 
     def over_styles(self, group):
         """The optimum over the best of Megatron's plans of the workloads of `group`; nothing
@@ -128,17 +126,17 @@ class Facts:
             return []
         return [optimum / style for optimum, style in zip(optima, best)]
 
-    def _samples_of(self, group, searcher):
-        """A Sample of each workload; None where nothing was found."""
+    def samples_of(self, group, searcher):
+        """A Sample of each workload; None where there is no run."""
         found = []
         for workload in GROUPS[group].workloads:
             values = tuple(run.best for run in self.measured.of(workload, searcher, ASKED))
-            found.append(Sample(values) if any(values) else None)
+            found.append(Sample(values) if values else None)
         return found
 
     def runs(self, searcher):
-        counts = {len(s.values) for s in (self.of.get(searcher) or self.walk).values()}
-        return "–".join(map(str, sorted({min(counts), max(counts)})))
+        found = self.of.get(searcher) or self.walk
+        return counts([sample.values for sample in found.values()])
 
     def best(self, workload, searcher):
         """The best of all seeds."""
@@ -148,7 +146,18 @@ class Facts:
     def styles(self, workload):
         return [self.best(workload, style) for style in searchers.MEGATRON]
 
-    def share(self, searcher):
-        """The mean of the share of the optimum."""
-        found = self.of[searcher]
-        return mean([found[w.name].mean / self.optimum[w.name] for w in WORKLOADS])
+    def by_slo(self, searcher, base=WALK):
+        """The ratios of `ratios_of` by the SLO, of SLOs where all are measured."""
+        found = {slo: self.ratios_of(group, searcher, base) for slo, group in BY_SLO.items()}
+        return {slo: [ratio for ratio, _ in ratios] for slo, ratios in found.items() if ratios}
+
+    def runs_of(self, group, searcher):
+        return counts([sample.values for sample in self.samples_of(group, searcher) if sample])
+
+    def share(self, searcher, group="moe-50"):
+        """The mean of the share of the optimum; None where a workload is not measured."""
+        found = self.samples_of(group, searcher)
+        optima = [self.measured.reference(workload) for workload in GROUPS[group].workloads]
+        if not all(found) or not all(optima):
+            return None
+        return mean([sample.mean / optimum for sample, optimum in zip(found, optima)])

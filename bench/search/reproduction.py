@@ -1,7 +1,7 @@
 """Writes docs/Reproduction.md: "Learning to Shard" (arXiv 2509.00217), claim by claim."""
 
-from . import claims, ffn, markdown, paper_agent, searchers, sensitivity
-from .paper import SHORTEST, TABLE_1, WALK, WORKLOADS, Facts, span
+from . import claims, dims_pay, ffn, markdown, paper_agent, searchers, sensitivity
+from .paper import BY_SLO, RIVALS, SHORTEST, TABLE_1, WALK, WORKLOADS, Facts, counts, span
 
 NAME = "Reproduction.md"
 FIGURE = "reproduction-megatron.svg"
@@ -33,23 +33,46 @@ def table_1(facts):
     return markdown.table([*header, "ceiling"], rows)
 
 
-# The paper's workloads, by the SLO.
-BY_SLO = {50: "moe-50", 25: "moe-25", 15: "moe-15"}
+# What stands in the tables of the tighter SLOs.
+AT_TIGHT = (*RIVALS, searchers.SB3_PPO)
+
+
+def _table_at(facts, group):
+    """The searchers over random walk on a group of the paper's workloads; None where random
+    walk or the optimum is missing."""
+    walks, ceilings = facts.samples_of(group, WALK), facts.ceilings_of(group)
+    if not ceilings:
+        return None
+    found = {searcher: facts.samples_of(group, searcher) for searcher in AT_TIGHT}
+    found = {searcher: samples for searcher, samples in found.items() if any(samples)}
+    header = ["over random walk"]
+    header += [
+        f"{searcher.label} (n = {counts([sample.values for sample in samples if sample])})"
+        for searcher, samples in found.items()
+    ]
+    rows = []
+    for index, (workload, walk) in enumerate(zip(WORKLOADS, walks)):
+        samples = (of[index] for of in found.values())
+        cells = [ratio_text(*s.over(walk)) if s else markdown.NONE for s in samples]
+        rows.append([workload.name, *cells, markdown.times(ceilings[index])])
+    return markdown.table([*header, "ceiling"], rows)
 
 
 def section_by_slo(facts):
-    """Annealing and the optimum over random walk at each SLO; None where one is missing."""
-    literal = searchers.PAPER_ANNEALING
-    columns, header = [], ["over random walk"]
+    """The same table at the tighter SLOs; None where nothing was measured."""
+    parts = []
     for slo, group in BY_SLO.items():
-        annealed, ceilings = facts.ratios_of(group, literal), facts.ceilings_of(group)
-        if not annealed or not ceilings:
-            return None
-        columns += [[ratio_text(*cell) for cell in annealed], map(markdown.times, ceilings)]
-        header += [f"{literal.label}, {slo} ms", f"ceiling, {slo} ms"]
-    names = [workload.name for workload in WORKLOADS]
-    table = markdown.table(header, list(map(list, zip(names, *columns))))
-    return f"The tighter the SLO, the fewer strategies meet it, and the worse is a random walk:\n\n{table}"
+        table = _table_at(facts, group) if group != "moe-50" else None
+        if table:
+            shares = ((s, facts.share(s, group)) for s in AT_TIGHT)
+            shown = ", ".join(f"{s.label} {markdown.ratio(share)}" for s, share in shares if share)
+            mean = f"Of the optimum, in the mean of the six: {shown}." if shown else None
+            parts += [f"With an SLO of {slo} ms (random walk n = {facts.runs_of(group, WALK)}):", table, mean]
+    if not parts:
+        return None
+    return "\n\n".join(
+        ["The tighter the SLO, the fewer strategies meet it, and the worse is a random walk.", *filter(None, parts)]
+    )
 
 
 def figure_3(facts):
@@ -106,20 +129,39 @@ def choices(has_variants):
 
 def summary(facts, rows):
     """What the page says, in five lines."""
-    agent = searchers.PPO_PAPER
     gains = {slo: facts.over_styles(group) for slo, group in BY_SLO.items()}
     by_slo = ", ".join(f"{span(ratios)} at {slo} ms" for slo, ratios in gains.items() if ratios)
-    literal = searchers.PAPER_ANNEALING
-    annealed = f" that of {literal.label} {markdown.ratio(facts.share(literal))}."
+    shares = [
+        f"that of {searcher.label} {_shares(facts, searcher)}"
+        for searcher in (searchers.PPO_PAPER, searchers.PAPER_ANNEALING)
+        if searcher in facts.of
+    ]
     lines = [
         claims.tally(rows),
         f"On the six workloads the optimum over the best of Megatron's dims, whose degrees are searched, is {by_slo}.",
-        f"The throughput of {agent.label} is {markdown.ratio(facts.share(agent))} of the optimum in the mean,"
-        + (annealed if literal in facts.of else ""),
-        "Dims and degrees chosen together pay on [other workloads](WhereDimsPay.md).",
+        f"Throughput over the optimum, in the mean of the six: {', '.join(shares)}.",
+        f"Dims and degrees chosen together pay on [other workloads](WhereDimsPay.md){_gains(facts)}.",
         f"Where costs can be opened, `exact` finds and proves the optimum in a search {claims.proof_text(facts)}.",
     ]
     return "\n".join(f"- {line}" for line in lines)
+
+
+def _shares(facts, searcher):
+    """Its share of the optimum at each SLO."""
+    shares = {slo: facts.share(searcher, group) for slo, group in BY_SLO.items()}
+    return ", ".join(
+        f"{markdown.ratio(share)} at {slo} ms" for slo, share in shares.items() if share is not None
+    )
+
+
+def _gains(facts):
+    """What dims are worth on the workloads of `dims_pay`, or nothing."""
+    found = {costs: dims_pay.Group(facts.measured, name) for name, costs in dims_pay.COSTS.items()}
+    said = [f"{span(group.gains)} with {costs}" for costs, group in found.items() if group.styles]
+    if not said:
+        return ""
+    agent = dims_pay.agent_text(dims_pay.Group(facts.measured, "dims"))
+    return f", on ten of them {', '.join(said)}" + (f"; {agent}" if agent else "")
 
 
 def text(measured, docs):
@@ -144,14 +186,14 @@ def text(measured, docs):
         " random walk, an upper bound for every searcher.",
         table_1(facts),
         f"Of the optimum, in the mean of the six: {shares}.",
-        section_by_slo(facts),
         sensitivity.early_exits(measured),
+        section_by_slo(facts),
         "## Figure 3",
         "The best plan of all seeds over the best plan with Megatron's dims, whose degrees were all tried.",
     ]
     if (docs / "figures" / FIGURE).exists():
         parts.append(f"![Best of all seeds over Megatron's plans](figures/{FIGURE})")
-    parts += [figure_3(facts), ffn.section(), paper_agent.section(measured)]
+    parts += [figure_3(facts), ffn.section(), dims_pay.section(measured), paper_agent.section(measured)]
     variants = sensitivity.section(measured)
     parts += [variants, choices(bool(variants))]
     return "\n\n".join(filter(None, parts)) + "\n"

@@ -6,6 +6,8 @@ import json
 from dims import cells
 
 MACHINE = "h100_sxm"
+# What `exact` can open, so that it proves an optimum.
+OPEN = ("roofline", "calibrated")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Workload:
     @property
     def is_black_box(self):
         """Whether no solver can open the simulator: then no optimum is known."""
-        return self.simulator != "roofline"
+        return self.simulator not in OPEN
 
     def find_config(self, paths):
         """The path of the model's config.json, or None where it is missing."""
@@ -63,7 +65,7 @@ class Workload:
         options = {"machine": self.machine, slo: self.slo_ms}
         if self.max_devices:
             options["max-devices"] = self.max_devices
-        if self.is_black_box:
+        if self.simulator != "roofline":
             options["simulator"] = self.simulator
         return options
 
@@ -94,7 +96,7 @@ def _published(simulator="roofline"):
     )
 
 
-def _of_cell(cell):
+def _of_cell(cell, simulator="roofline"):
     _, limit = cell.limit
     machine = cell.machine.removesuffix("_sxm")
     return Workload(
@@ -102,6 +104,7 @@ def _of_cell(cell):
         cells.MODELS[cell.model],
         cell.context,
         limit,
+        simulator,
         max_devices=cell.devices,
         machine=cell.machine,
         phase=cell.phase,
@@ -133,6 +136,11 @@ GROUPS = {
         Group("moe-15", "GPT-MoE, SLO 15 ms", _mixtures(15)),
         Group("models", "Published models, at most 64 devices", _published()),
         Group("dims", "Where dims pay", tuple(map(_of_cell, cells.SCORED))),
+        Group(
+            "dims-calibrated",
+            "Where dims pay, calibrated kernels",
+            tuple(_of_cell(cell, "calibrated") for cell in cells.SCORED),
+        ),
         Group(
             "runtime",
             "GPT-MoE, procedural simulator, schedule picked by the runtime",

@@ -4,7 +4,7 @@ import pathlib
 import re
 import unittest
 
-from search import advice, groups, manifest, paper_agent, parts, reproduction, searchers
+from search import advice, dims_pay, groups, manifest, paper_agent, parts, reproduction, searchers
 from search import sensitivity, targets, verdict
 from search.measured import Measured
 from search.reference import References
@@ -156,7 +156,7 @@ class Sections(unittest.TestCase):
 
     def test_reproduction_says_what_is_not_there(self):
         text = self.reproduction()
-        self.assertIn("2.00× | not at these settings |", text)
+        self.assertIn("2.00× at 50 ms | not at these settings |", text)
         row = "| 1.20× [1.20, 1.20] | 1.60× [1.60, 1.60] | 1.40× [1.40, 1.40] | 2.00×"
         self.assertIn(f"| gpt-moe-1.2T-16k | 1.19× | 2.76× {row}", text)
         self.assertIn("| gpt-moe-1.2T-16k | 1.25× | 1.11× | 1.04× | 0.62×", text)
@@ -168,7 +168,7 @@ class Sections(unittest.TestCase):
         ]
         proofs = [proof("moe-25", workload=index) for index in range(6)]
         text = self.reproduction(*tight, *proofs)
-        self.assertIn("with an SLO of 50 ms, 2.00×, with 25 ms 4.00× | depends on the SLO |", text)
+        self.assertIn("the optimum itself 2.00× at 50 ms, 4.00× at 25 ms | depends on the SLO |", text)
 
     def test_reproduction_counts_its_verdicts(self):
         text = self.reproduction()
@@ -176,6 +176,38 @@ class Sections(unittest.TestCase):
         tally = re.search(r"- Verdicts on (\d+) claims: (.*)\.", text)
         counts = list(map(int, re.findall(r"\d+", tally[2])))
         self.assertEqual([int(tally[1]), sum(counts)], [len(verdicts[2:])] * 2)
+
+    def test_reproduction_has_a_table_of_each_slo(self):
+        tops = {searchers.RANDOM_WALK: 25, searchers.PPO_PAPER: 80, searchers.ANNEALING: 0}
+        tight = [
+            rows("moe-25", searcher, lambda seed, top=top: f"9:{top}" if top else "", workload=index)
+            for searcher, top in tops.items()
+            for index in range(6)
+        ]
+        outside = rows("moe-25", searchers.SB3_PPO, lambda seed: "9:50", range(1))
+        proofs = [proof("moe-25", workload=index) for index in range(6)]
+        text = self.reproduction(*tight, *proofs, outside)
+        self.assertIn("| `annealing` (n = 6) | `ppo-paper` (n = 6) | `sb3-ppo` (n = 1) | ceiling |", text)
+        self.assertIn("| gpt-moe-1.2T-16k | 0.00× | 3.20× [3.20, 3.20] | 2.00× | 4.00× |", text)
+        self.assertIn("| gpt-moe-1.2T-32k | 0.00× | 3.20× [3.20, 3.20] | – | 4.00× |", text)
+        self.assertIn("`ppo-paper` 1.40× at 50 ms, 3.20× at 25 ms", text)
+
+    def test_the_agent_is_compared_with_megatron_where_dims_pay(self):
+        found = measured(
+            *(proof("dims", workload=index) for index in range(2)),
+            *(
+                rows("dims", searcher, lambda seed, top=top: f"9:{top}", workload=index)
+                for searcher, top in ((searchers.MEGATRON[0], 80), (searchers.MEGATRON[2], 50))
+                for index in (0, 1)
+            ),
+            rows("dims", searchers.PPO_PAPER, lambda seed: f"9:{61 + 4 * seed}"),
+            rows("dims", searchers.RANDOM_WALK, lambda seed: ""),
+        )
+        text = dims_pay.section(found)
+        self.assertIn("2 % or more above 1 in 2 of 2; `ppo-paper` is below Megatron's best in 1 of 1", text)
+        self.assertIn("every seed in 0 of 1", text)
+        self.assertRegex(text, r"\| 1\.25× \| 0\.00× \[0\.00, 0\.00\] \| 0\.89× \[")
+        self.assertIsNone(dims_pay.section(measured(proof())))
 
     def test_the_agent_from_outside_stands_beside_ours(self):
         runs = (
@@ -191,7 +223,7 @@ class Sections(unittest.TestCase):
             ),
         )
         text = paper_agent.section(found)
-        self.assertIn("| gpt-moe-1.2T-16k | 0.7000 (2) | 0.8000 (2) |", text)
+        self.assertIn("| gpt-moe-1.2T-16k, 50 ms | 0.7000 (min 0.7000; 2) | 0.8000 (min 0.8000; 2) |", text)
         self.assertNotIn("gpt-moe-1.2T-32k", text)
         self.assertIsNone(paper_agent.section(measured(proof())))
 
