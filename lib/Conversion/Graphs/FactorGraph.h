@@ -61,6 +61,7 @@ std::optional<AxisDims> pinOf(mlir::DictionaryAttr attributes);
 struct ValueCopies {
   size_t maker, slot; ///< in `GraphNode::makes`
   std::vector<AxisDims> layouts;
+  size_t largest; ///< set of these that may exist
 };
 
 /// Nodes of a loop: those that it carries, and its body.
@@ -117,7 +118,9 @@ private:
   double heldBytes(const GraphNode &node, const NodeStrategy &strategy) const;
   void addEdges(solve::Problem &problem, size_t maker, size_t slot);
   void addEdge(solve::Problem &problem, const Edge &edge);
-  void addCopies(solve::Problem &problem, const Edge &edge);
+  std::vector<AxisDims> layoutsRead(const Edge &edge) const;
+  void addCopies(solve::Problem &problem, const Edge &edge,
+                 std::vector<AxisDims> wanted, size_t largest);
 
   const FactorMap &factors;
   const cost::TimeModel &time;

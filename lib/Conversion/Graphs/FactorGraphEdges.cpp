@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A value is resharded to each layout that a reader wants, once: readers share
-// what was gathered. An edge over the maker and all readers states that. Where
-// it would be too large, a node of copies says which layouts exist.
+// what was gathered. Where a value has several readers, a node of copies says
+// which layouts exist: it takes far fewer entries than an edge over the maker
+// and all readers, and does not tie these to each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +22,13 @@ using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::graphs;
 
-/// Combinations of an edge beyond which copies are a node.
+/// Combinations of an edge beyond which copies are a node, even if that node
+/// lacks some sets of layouts.
 static constexpr uint64_t mostCombinations = 1 << 14;
-/// Layouts that a node of copies makes of a value at most.
-static constexpr size_t mostCopies = 3;
+/// Layouts that a node of copies may always make of a value.
+static constexpr size_t fewCopies = 3;
+/// Sets of more layouts are left out if there are more sets.
+static constexpr size_t mostSets = 256;
 
 /// A value, its maker and those who read it.
 struct FactorGraph::Edge {
@@ -72,14 +76,28 @@ void FactorGraph::addEdge(solve::Problem &problem, const Edge &edge) {
   problem.edgeCosts.endRow();
 }
 
-/// All sets of one to `mostCopies` of so many layouts.
-static std::vector<std::vector<size_t>> setsOf(size_t count) {
+/// The size of the largest sets of a node of copies of so many layouts, of
+/// which so many are read at most.
+static size_t largestSet(size_t count, size_t numReads) {
+  size_t largest = std::min(count, numReads);
+  double sets = 0, ofSize = 1;
+  for (size_t size = 1; size <= largest; ++size) {
+    ofSize *= double(count - size + 1) / double(size);
+    sets += ofSize;
+    if (size > fewCopies && sets > double(mostSets))
+      return size - 1;
+  }
+  return largest;
+}
+
+/// All sets of 1 to `largest` of `count` layouts, smaller ones first.
+static std::vector<std::vector<size_t>> setsOf(size_t count, size_t largest) {
   std::vector<std::vector<size_t>> sets;
   for (size_t i = 0; i < count; ++i)
     sets.push_back({i});
   for (size_t i = 0; i < sets.size(); ++i)
     for (size_t next = sets[i].back() + 1;
-         sets[i].size() < mostCopies && next < count; ++next) {
+         sets[i].size() < largest && next < count; ++next) {
       std::vector<size_t> more = sets[i];
       more.push_back(next);
       sets.push_back(std::move(more));
@@ -87,16 +105,20 @@ static std::vector<std::vector<size_t>> setsOf(size_t count) {
   return sets;
 }
 
-void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge) {
+std::vector<AxisDims> FactorGraph::layoutsRead(const Edge &edge) const {
   std::set<AxisDims> distinct;
   for (const Reader &reader : edge.readers)
     for (const NodeStrategy &strategy : all[reader.node].strategies)
       for (size_t slot : reader.slots)
         distinct.insert(strategy.operands[slot]);
-  std::vector<AxisDims> wanted(distinct.begin(), distinct.end());
-  auto sets = setsOf(wanted.size());
+  return {distinct.begin(), distinct.end()};
+}
+
+void FactorGraph::addCopies(solve::Problem &problem, const Edge &edge,
+                            std::vector<AxisDims> wanted, size_t largest) {
+  auto sets = setsOf(wanted.size(), largest);
   auto copies = int32_t(problem.numNodes());
-  allCopies.push_back({edge.maker, edge.slot, wanted});
+  allCopies.push_back({edge.maker, edge.slot, wanted, largest});
   problem.intervals.push_back({0, 0});
   problem.costs.values.insert(problem.costs.values.end(), sets.size(), 0);
   problem.costs.endRow();
@@ -139,13 +161,21 @@ void FactorGraph::addEdges(solve::Problem &problem, size_t maker, size_t slot) {
   edge.maker = maker;
   edge.slot = slot;
   edge.readers = found->second;
+  if (edge.readers.size() == 1)
+    return addEdge(problem, edge);
   uint64_t combinations = all[edge.maker].strategies.size();
-  for (const Reader &reader : edge.readers)
+  size_t numReads = 0;
+  for (const Reader &reader : edge.readers) {
+    numReads += reader.slots.size();
     combinations =
         std::min<uint64_t>(combinations * all[reader.node].strategies.size(),
                            mostCombinations + 1);
-  if (combinations <= mostCombinations || edge.readers.size() == 1)
+  }
+  std::vector<AxisDims> wanted = layoutsRead(edge);
+  size_t largest = largestSet(wanted.size(), numReads);
+  bool hasAllSets = largest == std::min(wanted.size(), numReads);
+  if (!hasAllSets && combinations <= mostCombinations)
     addEdge(problem, edge);
   else
-    addCopies(problem, edge);
+    addCopies(problem, edge, std::move(wanted), largest);
 }

@@ -157,14 +157,16 @@ void LayerFinder::join(const Run &run, llvm::IntEqClasses &classes) const {
 }
 
 /// Joins nodes of copies of values whose makers are joined, where they list the
-/// same layouts.
+/// same sets of layouts.
 static void joinCopies(const FactorGraph &graph, llvm::IntEqClasses &classes) {
-  std::map<std::tuple<unsigned, size_t, std::vector<AxisDims>>, unsigned> known;
+  std::map<std::tuple<unsigned, size_t, std::vector<AxisDims>, size_t>,
+           unsigned>
+      known;
   for (auto [i, copies] : llvm::enumerate(graph.copies())) {
     auto node = unsigned(graph.nodes().size() + i);
     auto [place, isNew] =
         known.try_emplace({classes.findLeader(unsigned(copies.maker)),
-                           copies.slot, copies.layouts},
+                           copies.slot, copies.layouts, copies.largest},
                           node);
     if (!isNew)
       classes.join(place->second, node);

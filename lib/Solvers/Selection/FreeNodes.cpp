@@ -34,11 +34,26 @@ static Choice choose(const Graph &graph, int32_t node,
   return best;
 }
 
-static bool removeIfFree(Graph &graph, int32_t node) {
+/// Edges of a node beyond which it is looked at once in a pass alone, so that a
+/// pass takes linear time.
+static constexpr size_t fewEdges = 64;
+
+/// The edges of a node, those to the same neighbour as one.
+static std::vector<int32_t> distinctEdges(Graph &graph, int32_t node) {
+  size_t before = graph.edgesOf(node).size();
+  if (before > 1 && before <= fewEdges)
+    mergeParallelEdges(graph, node);
+  return graph.edgesOf(node);
+}
+
+/// Removes a node if it is free; `waiting` gets its neighbours.
+static bool removeIfFree(Graph &graph, int32_t node,
+                         std::vector<int32_t> &waiting) {
   constexpr size_t mostEntries = size_t(1) << 14;
-  if (!graph.nodes[node].loads.empty() || graph.nodes[node].size() == 0)
+  if (!graph.nodes[node].isAlive || !graph.nodes[node].loads.empty() ||
+      graph.nodes[node].size() == 0)
     return false;
-  std::vector<int32_t> edges = graph.edgesOf(node);
+  std::vector<int32_t> edges = distinctEdges(graph, node);
   if (edges.size() > 2)
     return false;
   int32_t neighbours[2] = {-1, -1};
@@ -72,12 +87,23 @@ static bool removeIfFree(Graph &graph, int32_t node) {
   } else {
     graph.constant += table[0];
   }
+  for (size_t j = 0; j < edges.size(); ++j)
+    if (graph.nodes[neighbours[j]].edges.size() <= fewEdges)
+      waiting.push_back(neighbours[j]);
   return true;
 }
 
 size_t solve::removeFreeNodes(Graph &graph) {
   size_t count = 0;
-  for (int32_t i = 0; i < int32_t(graph.nodes.size()); ++i)
-    count += graph.nodes[i].isAlive && removeIfFree(graph, i);
+  std::vector<int32_t> waiting;
+  for (int32_t i = 0; i < int32_t(graph.nodes.size()); ++i) {
+    waiting.push_back(i);
+    // A neighbour may have become free, which makes its neighbours so in turn.
+    while (!waiting.empty()) {
+      int32_t node = waiting.back();
+      waiting.pop_back();
+      count += removeIfFree(graph, node, waiting);
+    }
+  }
   return count;
 }

@@ -22,25 +22,29 @@ static void addTable(const Graph &graph, const GraphEdge &from, GraphEdge &to) {
     }
 }
 
+size_t solve::mergeParallelEdges(Graph &graph, int32_t node) {
+  std::vector<std::pair<int32_t, int32_t>> byNeighbour;
+  for (int32_t e : graph.edgesOf(node))
+    byNeighbour.emplace_back(graph.edges[e].other(node), e);
+  std::sort(byNeighbour.begin(), byNeighbour.end());
+  size_t count = 0, first = 0;
+  for (size_t i = 1; i < byNeighbour.size(); ++i) {
+    if (byNeighbour[i].first != byNeighbour[first].first) {
+      first = i;
+      continue;
+    }
+    int32_t e = byNeighbour[i].second;
+    addTable(graph, graph.edges[e], graph.edges[byNeighbour[first].second]);
+    graph.removeEdge(e);
+    ++count;
+  }
+  return count;
+}
+
 size_t solve::mergeParallelEdges(Graph &graph) {
   size_t count = 0;
-  std::vector<int32_t> edgeTo(graph.nodes.size(), -1);
-  for (int32_t node = 0; node < int32_t(graph.nodes.size()); ++node) {
-    if (!graph.nodes[node].isAlive)
-      continue;
-    std::vector<int32_t> list = graph.edgesOf(node);
-    for (int32_t e : list) {
-      int32_t &first = edgeTo[graph.edges[e].other(node)];
-      if (first < 0) {
-        first = e;
-        continue;
-      }
-      addTable(graph, graph.edges[e], graph.edges[first]);
-      graph.removeEdge(e);
-      ++count;
-    }
-    for (int32_t e : list)
-      edgeTo[graph.edges[e].other(node)] = -1;
-  }
+  for (int32_t node = 0; node < int32_t(graph.nodes.size()); ++node)
+    if (graph.nodes[node].isAlive)
+      count += mergeParallelEdges(graph, node);
   return count;
 }

@@ -98,6 +98,42 @@ TEST_P(Reduction, KeepsABestSolution) {
   EXPECT_GT(applied, 20u);
 }
 
+/// A chain whose nodes all neighbour node 0.
+static Problem makeFan(int32_t length, bool isReversed) {
+  Problem problem;
+  for (int32_t i = 0; i <= length; ++i) {
+    problem.intervals.push_back({0, 0});
+    problem.costs.add({3, int64_t(i) % 5, 1});
+    problem.usages.add({0, 0, 0});
+  }
+  auto add = [&](int32_t u, int32_t v) {
+    problem.edgeNodes.add({u, v});
+    problem.edgeCosts.add({0, 2, 4, 1, 0, 7, int64_t(u) % 3, 5, 0});
+  };
+  // The end with no third neighbour has the highest number or the lowest.
+  auto nodeAt = [&](int32_t i) { return isReversed ? length + 1 - i : i; };
+  for (int32_t i = 1; i <= length; ++i) {
+    add(0, nodeAt(i));
+    if (i < length)
+      add(nodeAt(i), nodeAt(i + 1));
+  }
+  return problem;
+}
+
+TEST(Reductions, RemoveALongFanInOnePass) {
+  for (bool isReversed : {false, true}) {
+    Problem small = makeFan(6, isReversed);
+    Graph reduced(small, chooseScaling(small, /*pays=*/false));
+    EXPECT_EQ(removeFreeNodes(reduced), 6u + 1);
+    EXPECT_EQ(toString(*findOptimum(small, reduced)),
+              toString(*findOptimum(small)));
+    // The pass looks at node 0, of too many edges, once.
+    Problem large = makeFan(1000, isReversed);
+    Graph graph(large, chooseScaling(large, /*pays=*/false));
+    EXPECT_EQ(removeFreeNodes(graph), 1000u);
+  }
+}
+
 TEST(Reductions, EndInTheMiddle) {
   size_t applied = 0;
   for (uint64_t seed = 0; seed < 50; ++seed) {

@@ -21,6 +21,8 @@ namespace shardopt::solve {
 
 /// Sums edges of the same two nodes.
 size_t mergeParallelEdges(Graph &graph);
+/// Those of one node.
+size_t mergeParallelEdges(Graph &graph, int32_t node);
 
 /// Moves from each edge into its nodes what depends on one of them alone, and
 /// drops edges that are left at 0.
