@@ -61,6 +61,7 @@ public:
     load.outputTokens = std::round(spread(1, 3000));
     if (random() % 3 == 0)
       load.traits.found = 0.9 * share();
+    load.isOpen = random() % 3 == 0;
     if (random() % 3 == 0) {
       load.traits.drafts = 1 + random() % 4;
       load.traits.accepted = load.traits.drafts * share();

@@ -104,15 +104,17 @@ private:
     size_t id;
     double left; ///< tokens that are not computed
   };
-  /// A number of decode steps at which a request has its first token, or ends.
+  /// A number of steps at which a request has its first token, or of decode
+  /// steps at which it ends.
   struct Mark {
     double steps;
-    bool isFirst;
     size_t id;
+    double begun; ///< decode steps when its prompt was computed
     bool operator>(const Mark &other) const {
       return std::tie(steps, id) > std::tie(other.steps, other.id);
     }
   };
+  using Marks = std::priority_queue<Mark, std::vector<Mark>, std::greater<>>;
 
   /// Whether the first of `waiting` has room.
   bool hasRoom() const {
@@ -130,7 +132,7 @@ private:
   void startPrompts(double nowS);
   void startDecode(double nowS);
   void decode(size_t id);
-  void pass(const Mark &mark, std::vector<size_t> &ended);
+  void end(const Mark &mark);
 
   const ServingWorker &worker;
   const ServingEngine &engine;
@@ -140,11 +142,12 @@ private:
 
   std::deque<size_t> waiting;
   std::deque<Prompt> prompts; ///< with room, in order
-  std::priority_queue<Mark, std::vector<Mark>, std::greater<>> marks;
+  Marks firsts, ends;
   size_t decoding = 0;
   double contexts = 0; ///< of those that decode, without steps made
   double used = 0;     ///< of the memory
   double made = 0;     ///< decode steps
+  double taken = 0;    ///< steps of any kind
   // The steps under way.
   double beginS = 0, endS = never, eachS = 0, steps = 0;
   double reads = 0; ///< tokens of prompts in them
@@ -211,7 +214,11 @@ void Group::startPrompts(double nowS) {
 }
 
 void Group::startDecode(double nowS) {
-  steps = std::min(marks.top().steps - made, mostAtOnce);
+  steps = mostAtOnce;
+  if (!firsts.empty())
+    steps = std::min(steps, firsts.top().steps - taken);
+  if (!ends.empty())
+    steps = std::min(steps, ends.top().steps - made);
   StepMix mix;
   mix.drafts = record.options.traits.drafts;
   mix.sequences = double(decoding);
@@ -220,39 +227,36 @@ void Group::startDecode(double nowS) {
   endS = nowS + steps * eachS;
 }
 
-/// Its prompt is computed: the next step has its first token, unless the engine
-/// holds it back.
+/// Its prompt is computed: the next step, of whatever kind, has its first
+/// token, unless the engine holds it back.
 void Group::decode(size_t id) {
   ++decoding;
   contexts += record.requests[id].inputTokens - perStep() * made;
-  marks.push({made + 1 + engine.heldSteps, /*isFirst=*/true, id});
+  firsts.push({taken + 1 + engine.heldSteps, id, made});
 }
 
-void Group::pass(const Mark &mark, std::vector<size_t> &ended) {
-  if (mark.isFirst) {
-    record.served[mark.id].firstTokenS = endS;
-    marks.push(
-        {mark.steps + record.steps(mark.id), /*isFirst=*/false, mark.id});
-    return;
-  }
+void Group::end(const Mark &mark) {
   record.served[mark.id].endS = endS;
-  double decoded = record.steps(mark.id) + 1 + engine.heldSteps;
-  contexts -=
-      record.requests[mark.id].inputTokens - perStep() * (mark.steps - decoded);
+  contexts -= record.requests[mark.id].inputTokens - perStep() * mark.begun;
   used -= shares.of(record.longest(mark.id));
   if (--decoding == 0)
     contexts = 0;
   if (decoding == 0 && prompts.empty())
     used = 0;
-  ended.push_back(mark.id);
 }
 
 void Group::finish(std::vector<size_t> &ended) {
   made += steps;
-  while (!marks.empty() && marks.top().steps <= made + tiny) {
-    Mark mark = marks.top();
-    marks.pop();
-    pass(mark, ended);
+  taken += std::max(steps, 1.0);
+  for (; !firsts.empty() && firsts.top().steps <= taken + tiny; firsts.pop()) {
+    Mark mark = firsts.top();
+    record.served[mark.id].firstTokenS = endS;
+    mark.steps = made + record.steps(mark.id);
+    ends.push(mark);
+  }
+  for (; !ends.empty() && ends.top().steps <= made + tiny; ends.pop()) {
+    end(ends.top());
+    ended.push_back(ends.top().id);
   }
   while (reads > tiny && !prompts.empty()) {
     Prompt &prompt = prompts.front();

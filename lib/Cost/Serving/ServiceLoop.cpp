@@ -12,10 +12,10 @@
 
 #include "shardopt/Cost/Serving/ServiceLoop.h"
 #include "EngineSteps.h"
+#include "Queue.h"
 
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 using namespace shardopt;
 using namespace shardopt::cost;
@@ -107,6 +107,41 @@ static Spread<Number> waitInBurst(double burst, Number requests, double each) {
   if (spread.share > 0)
     spread.longest = 2 / spread.share * spread.mean;
   return spread;
+}
+
+namespace {
+/// What those wait for that come independently of each other: prompts that are
+/// computed before theirs, or a cache that is free.
+template <typename Number> struct Waits {
+  Queue<Number> prompts, caches;
+  Number busy;   ///< share of the time in which prompts are computed
+  Number beside; ///< of the other prompts of a step, at most
+
+  /// A step ends for all of its prompts at once: those that came in the time
+  /// that one waits are computed beside it.
+  Number quantile(double part) const {
+    Number wait = prompts.quantile(part);
+    return largest(wait + least(busy * wait, beside), caches.quantile(part));
+  }
+};
+} // namespace
+
+/// First tokens that take `rest` and a wait, with a bell of `own` around it.
+/// Those in a queue are not among the requests in flight, and the mean is
+/// without it.
+template <typename Number>
+static TimeOf<Number> firstToken(Number rest, Number own,
+                                 const Waits<Number> &waits) {
+  auto at = [&](double part, double bells) {
+    return (rest + waits.quantile(part) + bells * own) / 1e3;
+  };
+  TimeOf<Number> ttft;
+  ttft.ms = ttft.early = rest / 1e3;
+  ttft.p50 = at(0.5, 0);
+  ttft.p90 = at(0.9, bellsOf90);
+  ttft.p99 = at(0.99, bellsOf99);
+  ttft.deviation = own / 1e3;
+  return ttft;
 }
 
 static ServingTime withBand(const TimeOf<double> &time, ServingBand band) {
@@ -232,7 +267,8 @@ AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
   // of a step are computed together: what comes while one lasts, or, where
   // requests that began together end together, as many as a step holds. They do
   // not wait for each other.
-  bool endTogether = engine.readsApart && engine.hasEqualLengths;
+  bool endTogether =
+      !load.isOpen && engine.readsApart && engine.hasEqualLengths;
   Number decoding = largest(Number(1.0), inFlight), together = 1;
   Number whole = 0, plain = 0; // of a step
   Number refills = 0, extra = 0, sequences = decoding;
@@ -249,19 +285,33 @@ AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
     Number share = 1.0 / (1.0 + (alone + plain) / decodes);
     decoding = largest(Number(1.0), inFlight * share);
     refills = largest(Number(0.0), inFlight - together) * share / course.steps;
-    if (engine.isOneBurst)
+    if (engine.isOneBurst && !load.isOpen)
       refills /= 2;
     whole = plain + refills * extra + hostUs(engine, inFlight);
   }
   Number answer = course.steps * whole;
+  // The steps of a prompt in which `others` are computed and decoded, too.
+  auto amongOthers = [&](Number others) {
+    return course.chunks * steps.withPrompts(engine.readsApart ? 0 : sequences,
+                                             course.chunk * others);
+  };
   // Groups of prompts come independently of each other while an answer is made.
   Spread<Number> tpot;
   tpot.mean = answer / out;
   tpot.deviation = root(refills * course.steps * together) * extra / out;
-  Spread<Number> ttft = waitInBurst(engine.burstShare, inFlight, alone);
+  Spread<Number> ttft =
+      waitInBurst(load.isOpen ? 0 : engine.burstShare, inFlight, alone);
   ttft.deviation = load.deviation() * alone;
-  ttft.mean +=
-      engine.firstTokenMs * 1e3 + alone + plain + engine.heldSteps * whole;
+  ttft.mean += engine.firstTokenMs * 1e3 + engine.heldSteps * whole;
+  // Who comes on its own comes within a step, whose rest passes; and those that
+  // come while its prompt is computed are in the step with its first token.
+  if (load.isOpen) {
+    Number own = amongOthers(1);
+    Number next = least(refills / whole * own, mostTogether);
+    ttft.mean += plain / 2 + own + plain + next * extra / course.chunks;
+  } else {
+    ttft.mean += alone + plain;
+  }
   // Until all groups have a prompt: the last of the others' exponential waits.
   if (double groups = worker.groups(); engine.balanceSteps > 0)
     ttft.mean += least(engine.balanceSteps * whole,
@@ -273,7 +323,21 @@ AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
               largest(Number(0.0), wanted - roomOfGroup) / roomOfGroup * full;
   Number rate =
       1e6 * worker.groups() * least(inFlight / life, Number(1 / reading));
-  return {timeOf(tpot), timeOf(ttft), rate, decoding, sequences, inFlight};
+  TimeOf<Number> first = timeOf(ttft);
+  if (load.isOpen) {
+    // Groups take requests by those in flight, most of which decode: to their
+    // prompts these come as from anywhere. Services that differ make waits
+    // longer by their variance (Kingman).
+    Number each = amongOthers(mostTogether) / mostTogether;
+    Number busy = least(rate / 1e6 / worker.groups() * each, Number(1.0));
+    double varies = 1 + load.deviation() * load.deviation();
+    Queue<Number> caches(decoding / roomOfGroup, roomOfGroup, answer);
+    first = firstToken(
+        ttft.mean, ttft.deviation,
+        Waits<Number>{
+            {busy, 1, varies * each}, caches, busy, (mostTogether - 1) * each});
+  }
+  return {timeOf(tpot), first, rate, decoding, sequences, inFlight};
 }
 
 ServingTimes AggregatedLoop::at(double concurrency) const {
@@ -377,64 +441,6 @@ firstToken(Interval waiting, const Spread<Interval> &burst, Interval rest) {
           hull(a.longest, b.longest), b.burst};
 }
 
-namespace {
-/// How long requests wait that come independently for one of `workers`, which
-/// are busy for the share `busy` of their time and take one after the other, a
-/// unit of time for each. Waits decay as exp(-t workers x), where x is the root
-/// of exp(x) - 1 = x / busy, as services are equal (Erlang arrivals at one
-/// worker). The share `late` that waits is Sakasegawa's, times what the tail
-/// of one worker has more than the share that waits there.
-struct Queue {
-  Queue(double load, double workers) {
-    constexpr double most = 0.999; // a queue that grows has no waits
-    double busy = std::clamp(load, 1e-3, most);
-    // Newton's steps come from above: the function is convex.
-    double x = std::min(2 / busy - 2, 2 - 2 * std::log(busy));
-    for (int i = 0; i != 16; ++i)
-      x -= (std::expm1(x) - x / busy) / (std::exp(x) - 1 / busy);
-    double tail = (1 - busy) / (busy * std::exp(x) - 1);
-    late = std::pow(busy, std::sqrt(2 * (workers + 1)) - 2) * tail;
-    decay = x * workers;
-  }
-  double quantile(double part) const {
-    return std::max(0.0, std::log(late / (1 - part))) / decay;
-  }
-  double late, decay;
-};
-} // namespace
-
-/// Of requests that come independently. Those in the queue are not among the
-/// requests in flight, and the mean is without it. Services that differ make
-/// waits longer by their variance (Kingman).
-template <typename Number>
-TimeOf<Number> DisaggregatedLoop::queued(Number waiting, Number busy,
-                                         Number rest) const {
-  double workers = prefill.count * prefill.worker.groups();
-  double own = load.deviation() * alone;
-  double unit = alone * (1 + load.deviation() * load.deviation());
-  Queue least(lowOf(busy), workers), most(highOf(busy), workers);
-  auto time = [&](auto of, double bells) {
-    Number wait = waiting;
-    if constexpr (std::is_same_v<Number, Interval>)
-      wait = largest(wait, unit * Interval(of(least), of(most)));
-    else
-      wait = largest(wait, unit * of(most));
-    return (rest + wait + bells * own) / 1e3;
-  };
-  auto at = [&](double part, double bells) {
-    return time([=](const Queue &queue) { return queue.quantile(part); },
-                bells);
-  };
-  TimeOf<Number> ttft;
-  ttft.ms = (rest + waiting) / 1e3;
-  ttft.p50 = at(0.5, 0);
-  ttft.p90 = at(0.9, bellsOf90);
-  ttft.p99 = at(0.99, bellsOf99);
-  ttft.early = ttft.ms;
-  ttft.deviation = own / 1e3;
-  return ttft;
-}
-
 template <typename Number>
 DisaggregatedLoop::Answer<Number>
 DisaggregatedLoop::run(Number concurrency) const {
@@ -486,10 +492,21 @@ DisaggregatedLoop::run(Number concurrency) const {
       largest(answer - single, Number(0.0)) / out *
       least(root(varies),
             largest(roomOfGroup - decoding, Number(0.0)) / decoding);
-  return {timeOf(tpot),
-          load.isOpen ? queued(waiting, busy, rest)
-                      : firstToken(waiting, burst, rest),
-          1e6 * rate, decoding, sequences};
+  TimeOf<Number> ttft;
+  if (load.isOpen) {
+    // Services that differ make waits longer by their variance (Kingman).
+    double unit = alone * (1 + load.deviation() * load.deviation());
+    Queue<Number> caches(decoding / roomOfGroup, groups * roomOfGroup, answer);
+    ttft = firstToken(
+        rest + waiting, burst.deviation,
+        Waits<Number>{{busy, prefill.count * prefill.worker.groups(), unit},
+                      caches,
+                      busy,
+                      Number(0.0)});
+  } else {
+    ttft = firstToken(waiting, burst, rest);
+  }
+  return {timeOf(tpot), ttft, 1e6 * rate, decoding, sequences};
 }
 
 ServingTimes DisaggregatedLoop::at(double concurrency) const {

@@ -35,7 +35,7 @@ struct ServingTraits {
 struct ServingLoad : RequestLengths {
   double concurrency = 1; ///< requests in flight
   /// Requests come independently of each other (Poisson), and not as others
-  /// end: they queue for prefill workers, and none come at once.
+  /// end: they queue for their prompts to be computed, and none come at once.
   bool isOpen = false;
   ServingTraits traits = {};
 };
@@ -146,8 +146,6 @@ public:
 private:
   template <typename Number> struct Answer;
   template <typename Number> Answer<Number> run(Number concurrency) const;
-  template <typename Number>
-  TimeOf<Number> queued(Number waiting, Number busy, Number rest) const;
 
   ServingPool prefill, decode;
   ServingEngine engine;
