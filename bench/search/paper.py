@@ -154,6 +154,9 @@ class Facts:
     def runs_of(self, group, searcher):
         return counts([sample.values for sample in self.samples_of(group, searcher) if sample])
 
+    def least_runs(self, group, searcher):
+        return min(len(sample.values) for sample in self.samples_of(group, searcher))
+
     def share(self, searcher, group="moe-50"):
         """The mean of the share of the optimum; None where a workload is not measured."""
         found = self.samples_of(group, searcher)

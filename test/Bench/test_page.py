@@ -190,7 +190,7 @@ class Sections(unittest.TestCase):
         self.assertIn("| `annealing` (n = 6) | `ppo-paper` (n = 6) | `sb3-ppo` (n = 1) | ceiling |", text)
         self.assertIn("| gpt-moe-1.2T-16k | 0.00× | 3.20× [3.20, 3.20] | 2.00× | 4.00× |", text)
         self.assertIn("| gpt-moe-1.2T-32k | 0.00× | 3.20× [3.20, 3.20] | – | 4.00× |", text)
-        self.assertIn("`ppo-paper` 1.40× at 50 ms, 3.20× at 25 ms", text)
+        self.assertIn("`ppo-paper` 1.40× at 50 ms (n = 6), 3.20× at 25 ms (n = 6)", text)
 
     def test_the_agent_is_compared_with_megatron_where_dims_pay(self):
         found = measured(
