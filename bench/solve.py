@@ -6,6 +6,7 @@ between its markers in docs/SolveResults.md:
 
   table   cost, bound and time of each instance (the default)
   contest the scores of that table beside the teams of the contest
+  penalties  the baseline without multipliers, for as much processor time
   parts   the cost and the bound where a part of the solver is left out
   curves  cost and bound over time, of several seeds
   large   the reading of an instance of 1.3 GB, generated for it
@@ -21,10 +22,12 @@ import json
 import os
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import solve_plot
 
@@ -79,8 +82,9 @@ class Bench:
     def path(self, name):
         return self.data / "iopddl" / f"asplos-2025-iopddl-{name}.json.gz"
 
-    def measure(self, path, *arguments):
-        """The report of a run, and the lines of its trace."""
+    def measure(self, path, *arguments, processor_seconds=None):
+        """The report of a run, and the lines of its trace; it is told to end after its
+        `processor_seconds`, if they are given."""
         with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
             folder = pathlib.Path(self.args.keep or scratch)
             folder.mkdir(parents=True, exist_ok=True)
@@ -91,10 +95,19 @@ class Bench:
             if not report.exists():
                 command = [self.tool, path, f"--report={report}", f"--trace={trace}"]
                 command += ["--progress=none", *arguments]
-                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+                end_after(command, processor_seconds)
             found = json.loads(report.read_text())
             lines = trace.read_text().splitlines()
         return found, [json.loads(line) for line in lines]
+
+    def run_as_long(self, name, *arguments):
+        """A run that has the processor time of all threads within the contest's limit, or some
+        rounds: other load does not shorten it."""
+        if self.args.rounds:
+            return self.run(name, *arguments)
+        limit = INSTANCES[name][0] * self.args.scale * self.args.threads
+        path = str(self.path(name))
+        return self.measure(path, "--time-limit=0", *arguments, processor_seconds=limit)
 
     def run(self, name, *arguments):
         limit = f"--time-limit={INSTANCES[name][0] * self.args.scale}"
@@ -104,6 +117,20 @@ class Bench:
 
     def seeds(self):
         return range(self.args.seed, self.args.seed + self.args.seeds)
+
+
+def end_after(command, processor_seconds):
+    """Runs a command to its end, or sends SIGTERM when it has used that much."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    ticks = os.sysconf("SC_CLK_TCK")
+    while processor_seconds and process.poll() is None:
+        time.sleep(0.2)
+        fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        if (int(fields[11]) + int(fields[12])) / ticks >= processor_seconds:
+            process.send_signal(signal.SIGTERM)
+            break
+    if process.wait() not in (0, 128 + signal.SIGTERM):
+        raise subprocess.CalledProcessError(process.returncode, command)
 
 
 class Table:
@@ -211,6 +238,29 @@ def run_contest(bench):
     return table.lines
 
 
+def run_penalties(bench):
+    """The cost after parts of the processor time, beside that of the page's table."""
+    parts = (0.1, 0.25, 0.5, 1)
+    columns = ["", "processor s", *(f"cost after {100 * part:g} %" for part in parts)]
+    table, ours = Table([*columns, "over multipliers", "over the winner"]), costs_of_table()
+    for name in bench.names(OF_PARTS):
+        seed = f"--seed={bench.args.seed}"
+        found, trace = bench.run_as_long(name, "--method=penalties", seed)
+        # The load does not change over a run as much as from one run to another.
+        points = [at(trace, "seconds", part * found["seconds"])[0] for part in parts]
+        cost = points[-1]
+        table.add(
+            [
+                name,
+                f"{found['processor_seconds']:.0f}",
+                *(f"{point:.6g}" for point in points),
+                f"{cost / ours[name][0]:.4f}",
+                f"{cost / INSTANCES[name][1]:.4f}",
+            ]
+        )
+    return table.lines
+
+
 def run_parts(bench):
     names = bench.names(OF_PARTS)
     table = Table(["", *(f"{name}: {what}" for name in names for what in ("cost", "bound"))])
@@ -287,6 +337,7 @@ def run_large(bench):
 MEASUREMENTS = {
     "table": run_table,
     "contest": run_contest,
+    "penalties": run_penalties,
     "parts": run_parts,
     "curves": run_curves,
     "large": run_large,
