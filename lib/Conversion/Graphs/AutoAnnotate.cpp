@@ -27,6 +27,7 @@
 #include "mlir/IR/Remarks.h"
 
 #include <chrono>
+#include <cmath>
 
 namespace shardopt::graphs {
 #define GEN_PASS_DEF_AUTOANNOTATEPASS
@@ -70,13 +71,20 @@ private:
 /// What a value should be: a number, or a tensor of numbers with known sizes.
 /// Empty where it is.
 static StringRef wantedOf(Type type) {
+  constexpr double mostElements = 0x1p53; // that costs count exactly
   if (isa<BaseMemRefType>(type))
     return "tensors, as before bufferization";
+  if (isa<TupleType>(type))
+    return "the tensors of the tuple";
   auto tensor = dyn_cast<TensorType>(type);
-  if (!tensor || (isa<RankedTensorType>(type) && tensor.hasStaticShape() &&
-                  tensor.getElementType().isIntOrFloat()))
+  if (!tensor)
     return "";
-  return "static sizes of numbers";
+  if (!isa<RankedTensorType>(type) || !tensor.hasStaticShape() ||
+      !tensor.getElementType().isIntOrFloat())
+    return "static sizes of numbers";
+  return elementsOf(tensor.getShape()) <= mostElements
+             ? ""
+             : "at most 2^53 elements";
 }
 
 /// Ops on tensors whose sizes are known, not yet annotated; also those of
@@ -109,6 +117,33 @@ LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
     if (StringRef wanted = wantedOf(type); !wanted.empty())
       return func.emitOpError("takes ") << type << ", expected " << wanted;
   return checkBlock(func.getBody().front());
+}
+
+/// That no tensor has more layouts than edges between two of it have room for.
+static LogicalResult checkChoices(func::FuncOp func, const Mesh &mesh) {
+  constexpr size_t mostLayouts = 1024;
+  auto isChecked = [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor ||
+           std::pow(tensor.getRank() + 1., mesh.axes().size()) <=
+               double(mostLayouts) ||
+           mesh.layoutsOf(tensor.getShape()).size() <= mostLayouts;
+  };
+  auto check = [&](Operation *op, TypeRange types) -> LogicalResult {
+    for (Type type : types)
+      if (!isChecked(type))
+        return op->emitOpError("has ")
+               << type << ", which has more than " << mostLayouts
+               << " shardings, expected a 'mesh' of fewer axes or fewer dims";
+    return success();
+  };
+  if (failed(check(func, func.getArgumentTypes())))
+    return failure();
+  WalkResult result = func.walk([&](Operation *op) {
+    return failed(check(op, op->getResultTypes())) ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 /// Solves an instance. `shared` gets the layers that share their strategies.
@@ -153,6 +188,8 @@ LogicalResult AutoAnnotatePass::annotate(func::FuncOp func,
           << (op.getName().getStringRef() +
               " is replicated: " + found->second.replicated)
                  .str();
+  if (failed(checkChoices(func, mesh)))
+    return failure();
   FactorGraph graph(func, *factors, time, mesh);
   solve::Problem instance = graph.problem(bytes);
   if (!problem.empty())

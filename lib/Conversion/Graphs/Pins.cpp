@@ -200,12 +200,13 @@ static LogicalResult checkPin(func::FuncOp func, const Mesh &mesh,
 
 /// A result that is written over an argument has its layout.
 static LogicalResult checkAlias(func::FuncOp func, unsigned argument) {
-  auto result = func.getArgAttrOfType<IntegerAttr>(argument, aliasAttrName);
-  if (!result)
+  Attribute alias = func.getArgAttr(argument, aliasAttrName);
+  if (!alias)
     return success();
-  if (result.getInt() < 0 || result.getInt() >= func.getNumResults())
+  auto result = dyn_cast<IntegerAttr>(alias);
+  if (!result || result.getInt() < 0 || result.getInt() >= func.getNumResults())
     return func.emitOpError("argument ")
-           << argument << ": '" << aliasAttrName << "' is " << result.getInt()
+           << argument << ": '" << aliasAttrName << "' is " << alias
            << ", expected one of " << func.getNumResults() << " results";
   auto taken = pinOf(func.getArgAttrDict(argument));
   auto made = pinOf(func.getResultAttrDict(unsigned(result.getInt())));

@@ -38,6 +38,12 @@ static bool isFree(Operation *op, const FactorMap &found) {
          });
 }
 
+/// Whether an op is of a dialect whose ops are read by name.
+static bool isStableHLO(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  return dialect == "stablehlo" || dialect == "chlo";
+}
+
 static FailureOr<OpFactors> factorsOf(Operation *op) {
   if (declaresFactors(op))
     return declaredFactors(op);
@@ -48,9 +54,12 @@ static FailureOr<OpFactors> factorsOf(Operation *op) {
 
 static LogicalResult readBlock(Block &block, FactorMap &found) {
   for (Operation &op : block.without_terminator()) {
-    if ((!isLoop(&op) && isFree(&op, found)) ||
-        llvm::none_of(op.getResultTypes(),
-                      [](Type type) { return isa<RankedTensorType>(type); }))
+    bool isUnknown =
+        isForeign(&op) && !isStableHLO(&op) && !declaresFactors(&op);
+    if (!isUnknown && ((!isLoop(&op) && isFree(&op, found)) ||
+                       llvm::none_of(op.getResultTypes(), [](Type type) {
+                         return isa<RankedTensorType>(type);
+                       })))
       continue;
     FailureOr<OpFactors> factors = factorsOf(&op);
     if (failed(factors))

@@ -17,6 +17,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace shardopt;
 using namespace shardopt::graphs;
@@ -32,6 +34,7 @@ static bool contains(ArrayRef<int64_t> dims, int64_t dim) {
 /// Operands of rank 0 are those of clamp and select.
 static void addElementwise(ForeignOp &op) {
   ArrayRef<int64_t> shape = op.result();
+  op.want(op.numResults() == 1, "expected one result");
   for (auto [dim, size] : llvm::enumerate(shape)) {
     Factor &factor = op.add(size);
     factor.results.assign(op.numResults(), int(dim));
@@ -48,7 +51,10 @@ static void addElementwise(ForeignOp &op) {
 
 static void addTranspose(ForeignOp &op) {
   SmallVector<int64_t> dims = op.dims("permutation", op.operand(0).size());
-  if (op.want(dims.size() == op.result().size(),
+  std::set<int64_t> distinct(dims.begin(), dims.end());
+  if (op.want(distinct.size() == dims.size(),
+              "expected each dim once in 'permutation'") &&
+      op.want(dims.size() == op.result().size(),
               "expected as many dims in 'permutation' as in the result"))
     for (auto [dim, from] : llvm::enumerate(dims)) {
       Factor &factor = op.add(op.result()[dim]);
@@ -86,8 +92,19 @@ static void addOthers(ForeignOp &op, ArrayRef<int64_t> without) {
   }
 }
 
+/// The dim that an op is about. Sorts count from the end, too.
+static int64_t ownDim(ForeignOp &op, bool countsFromEnd) {
+  auto rank = int64_t(op.result().size());
+  int64_t dim = op.integer("dimension", -1);
+  if (countsFromEnd && dim < 0)
+    dim += rank;
+  op.want(dim >= 0 && dim < rank,
+          "expected a dim of the result in 'dimension'");
+  return dim;
+}
+
 static void addConcatenate(ForeignOp &op) {
-  addOthers(op, {op.integer("dimension", 0)});
+  addOthers(op, {ownDim(op, /*countsFromEnd=*/false)});
   op.found.work = Work::Fused;
 }
 
@@ -97,7 +114,7 @@ static void addReverse(ForeignOp &op) {
 }
 
 static void addSort(ForeignOp &op) {
-  addOthers(op, {op.integer("dimension", 0)});
+  addOthers(op, {ownDim(op, /*countsFromEnd=*/true)});
   op.found.arithmetic = elementsOf(op.result());
 }
 

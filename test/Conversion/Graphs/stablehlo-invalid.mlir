@@ -117,3 +117,66 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
 func.func @f(%x: memref<8x8xf32>) { // expected-error {{takes 'memref<8x8xf32>', expected tensors, as before bufferization}}
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{'any.store' op is not known, expected an op whose factors are, or the attribute 'sdy.sharding_rule'}}
+  "any.store"(%x) : (tensor<8xf32>) -> ()
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+func.func @f() -> tensor<8xf32> {
+  // expected-error @below {{'any.load' op is not known}}
+  %0 = "any.load"() : () -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{makes 'tuple<tensor<8xf32>>', expected the tensors of the tuple}}
+  %0 = "stablehlo.tuple"(%x) : (tensor<8xf32>) -> tuple<tensor<8xf32>>
+  %1 = "stablehlo.get_tuple_element"(%0) <{index = 0 : i32}> : (tuple<tensor<8xf32>>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+// expected-error @below {{argument 0: 'tf.aliasing_output' is "result", expected one of 1 results}}
+func.func @f(%x: tensor<8xf32> {tf.aliasing_output = "result"}) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+// expected-error @below {{takes 'tensor<4611686018427387904x8xf32>', expected at most 2^53 elements}}
+func.func @f(%x: tensor<4611686018427387904x8xf32>) {
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error @below {{expected each dim once in 'permutation'}}
+  %0 = "stablehlo.transpose"(%x) <{permutation = array<i64: 0, 0>}> : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<8x8xf32>) -> tensor<16x8xf32> {
+  // expected-error @below {{expected a dim of the result in 'dimension'}}
+  %0 = "stablehlo.concatenate"(%x, %x) <{dimension = 2 : i64}> : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+  return %0 : tensor<16x8xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{expected one result}}
+  %0:2 = "stablehlo.add"(%x, %x) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  return %0#0 : tensor<8xf32>
+}
