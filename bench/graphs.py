@@ -102,7 +102,7 @@ def lines(graphs, python):
             counts = f"{plan['all_reduces']} all-reduce, {plan['reshards']} reshard"
             held = plan["memory_bytes"] / 1e9
             excess = ", does not fit" if held > MEMORY_GB.get(name, held) else ""
-            rows.insert(-2, [plan["plan"], f"{plan['us'] / 1e3:.2f}", f"{held:.2g}{excess}", counts, "", "", ""])
+            rows.insert(-2, [plan["plan"], f"{plan['us'] / 1e3:.2f}", f"{held:.2g}{excess}", counts, f"{plan['collective_bytes'] / 1e6:.0f}", "", ""])
         for index, row in enumerate(rows):
             yield "| " + " | ".join([title if not index else "", *row]) + " |"
 

@@ -43,7 +43,7 @@ class Graph:
     """How many repeated layers share their sharding; the bound is that of such shardings."""
     plans: Sequence[Mapping[str, Any]]
     """The chosen sharding, and those that people write by hand: `plan`, `us`, `memory_bytes`,
-    `all_reduces`, `reshards`."""
+    `all_reduces`, `reshards`, `collective_bytes` of the results of both, on a device."""
     nodes: Sequence[Mapping[str, Any]]
     """Arguments and ops in order, as the pass reports them."""
     annotated: str

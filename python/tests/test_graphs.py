@@ -69,6 +69,7 @@ class GraphTest(unittest.TestCase):
                 self.assertGreaterEqual(plan["us"], graph.us - 1e-3, plan)
         megatron = graphs.import_graph(MLP, mesh="8").plans[3]
         self.assertEqual((megatron["all_reduces"], megatron["reshards"]), (1, 0))
+        self.assertEqual(megatron["collective_bytes"], 16 * 4096 * 4)
 
     def test_memory_is_a_limit(self):
         """What was held is enough, and a small part of it is not."""

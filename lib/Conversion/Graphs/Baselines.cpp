@@ -271,9 +271,15 @@ PlanCost graphs::costOf(FactorGraph &graph, ArrayRef<size_t> choices) {
     for (auto [value, layout] :
          llvm::zip_equal(node.makes, strategyOf(i).results))
       made[value] = layout;
-    cost.seconds += strategyOf(i).seconds * double(node.times);
-    for (double seconds : strategyOf(i).reduceSeconds)
-      cost.reductions += seconds > 0 ? node.times : 0;
+    const NodeStrategy &strategy = strategyOf(i);
+    cost.seconds += strategy.seconds * double(node.times);
+    for (double seconds : strategy.reduceSeconds) {
+      if (seconds <= 0)
+        continue;
+      cost.reductions += node.times;
+      for (auto [value, layout] : llvm::zip_equal(node.makes, strategy.results))
+        cost.bytes += graph.bytesOf(value, layout) * double(node.times);
+    }
   }
   std::set<std::pair<void *, AxisDims>> copies;
   for (auto [i, node] : llvm::enumerate(graph.nodes()))
@@ -282,10 +288,10 @@ PlanCost graphs::costOf(FactorGraph &graph, ArrayRef<size_t> choices) {
       Value value = operand->get();
       if (!copies.insert({value.getAsOpaquePointer(), layout}).second)
         continue;
-      double seconds =
-          graph.reshardingOf(value).seconds(made.at(value), layout);
-      cost.seconds += seconds * double(graph.timesOf(value));
-      cost.reshards += seconds > 0 ? graph.timesOf(value) : 0;
+      ReshardCost way = graph.reshardingOf(value).cost(made.at(value), layout);
+      cost.seconds += way.seconds * double(graph.timesOf(value));
+      cost.reshards += way.seconds > 0 ? graph.timesOf(value) : 0;
+      cost.bytes += way.bytes * double(graph.timesOf(value));
     }
   return cost;
 }

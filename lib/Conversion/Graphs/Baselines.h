@@ -22,6 +22,7 @@ struct PlanCost {
   double seconds = 0; ///< of one device
   /// All-reduces along an axis, and changes of a layout that communicate.
   int64_t reductions = 0, reshards = 0;
+  double bytes = 0; ///< of the results of these
 };
 PlanCost costOf(FactorGraph &graph, llvm::ArrayRef<size_t> choices);
 

@@ -90,6 +90,8 @@ public:
   bool hasLayout(mlir::Value value) const { return makers.contains(value); }
   /// What it costs to change the layout of a value.
   Resharding &reshardingOf(mlir::Value value);
+  /// What a device holds of a value.
+  double bytesOf(mlir::Value value, const AxisDims &layout) const;
 
 private:
   struct Reader {
@@ -112,7 +114,6 @@ private:
   void setProduct(cost::Kernel &kernel, const GraphNode &node,
                   const OpFactors &factors, const NodeStrategy &strategy) const;
   bool isInMemory(mlir::Value value) const;
-  double bytesOf(mlir::Value value, const AxisDims &layout) const;
 
   std::vector<size_t> lastUses() const;
   double heldBytes(const GraphNode &node, const NodeStrategy &strategy) const;

@@ -165,6 +165,7 @@ static void writePlans(FactorGraph &graph, const FactorMap &factors,
         .member("memory_bytes", double(solve::verify(instance, whole)->peak))
         .member("all_reduces", cost.reductions)
         .member("reshards", cost.reshards)
+        .member("collective_bytes", cost.bytes)
         .endObject();
   }
   json.endArray();

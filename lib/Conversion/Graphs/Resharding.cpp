@@ -59,44 +59,46 @@ static bool isLast(const AxisDims &layout, size_t axis) {
 }
 
 /// Dijkstra's algorithm over the layouts that the tensor may have.
-std::vector<double> Resharding::distancesFrom(const AxisDims &from) const {
+std::vector<ReshardCost> Resharding::waysFrom(const AxisDims &from) const {
   using Entry = std::pair<double, AxisDims>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
-  std::vector<double> best(known.size(),
-                           std::numeric_limits<double>::infinity());
-  best[numberOf(from)] = 0;
+  std::vector<ReshardCost> best(known.size(),
+                                {std::numeric_limits<double>::infinity(), 0});
+  best[numberOf(from)] = {};
   open.push({0, from});
   while (!open.empty()) {
     auto [spent, at] = open.top();
     open.pop();
-    if (spent > best[numberOf(at)])
+    ReshardCost before = best[numberOf(at)];
+    if (spent > before.seconds)
       continue;
-    auto step = [&, spent = spent, at = at](size_t axis, int8_t dim,
-                                            double seconds) {
+    auto step = [&, at = at](size_t axis, int8_t dim, const ReshardCost &cost) {
       AxisDims next = at;
       next[axis] = dim;
       if (dim >= 0 && (!isLast(next, axis) || !mesh.divides(next, shape)))
         return;
-      double &known = best[numberOf(next)];
-      if (known <= spent + seconds)
+      ReshardCost &known = best[numberOf(next)];
+      if (known.seconds <= before.seconds + cost.seconds)
         return;
-      known = spent + seconds;
-      open.push({known, next});
+      known = {before.seconds + cost.seconds, before.bytes + cost.bytes};
+      open.push({known.seconds, next});
     };
     double held = bytes / double(mesh.blocks(at));
     for (size_t axis = 0; axis < mesh.axes().size(); ++axis) {
       int8_t sharded = at[axis];
       if (sharded >= 0 && !isLast(at, axis))
         continue;
-      auto collective = [&](cost::CollectiveKind kind, double moved) {
-        return collectiveSeconds(time, mesh, kind, axis, moved);
+      auto collective = [&](cost::CollectiveKind kind, double made) {
+        return ReshardCost{collectiveSeconds(time, mesh, kind, axis, made),
+                           made};
       };
       if (sharded >= 0)
         step(axis, -1,
              collective(cost::CollectiveKind::AllGather,
                         held * double(mesh.axes()[axis].size)));
-      double exchange =
-          sharded < 0 ? 0 : collective(cost::CollectiveKind::AllToAll, held);
+      ReshardCost exchange =
+          sharded < 0 ? ReshardCost()
+                      : collective(cost::CollectiveKind::AllToAll, held);
       for (size_t dim = 0; dim < shape.size(); ++dim)
         if (int8_t(dim) != sharded)
           step(axis, int8_t(dim), exchange);
@@ -105,11 +107,11 @@ std::vector<double> Resharding::distancesFrom(const AxisDims &from) const {
   return best;
 }
 
-double Resharding::seconds(const AxisDims &from, const AxisDims &to) {
+ReshardCost Resharding::cost(const AxisDims &from, const AxisDims &to) {
   if (from == to)
-    return 0;
-  std::vector<double> &distances = known[numberOf(from)];
-  if (distances.empty())
-    distances = distancesFrom(from);
-  return distances[numberOf(to)];
+    return {};
+  std::vector<ReshardCost> &ways = known[numberOf(from)];
+  if (ways.empty())
+    ways = waysFrom(from);
+  return ways[numberOf(to)];
 }

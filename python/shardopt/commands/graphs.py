@@ -23,6 +23,7 @@ def _plan_rows(graph: Graph) -> list[dict[str, Any]]:
             "GB": f"{plan['memory_bytes'] / 1e9:.3g}",
             "all-reduces": plan["all_reduces"],
             "reshards": plan["reshards"],
+            "MB": f"{plan['collective_bytes'] / 1e6:.3g}",
         }
         for plan in graph.plans
     ]
