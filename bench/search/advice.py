@@ -53,9 +53,12 @@ def lines(measured):
             ("unlike", searchers.SURROGATE),
         ),
         item(
-            lambda s: f"**A black-box simulator without a similar model**: `surrogate` too. Where dims pay it reaches"
-            f" {_score(s)}, {markdown.ratio(s.min)} at worst, and 99 % after {markdown.calls(s.calls)} calls.",
+            lambda s, scarce: f"**A black-box simulator without a similar model**: `surrogate` too. Where dims pay it reaches"
+            f" {_score(s)}, {markdown.ratio(s.min)} at worst, and 99 % after {markdown.calls(s.calls)} calls."
+            f" Where almost nothing is feasible it misses some optima: {markdown.ratio(scarce.mean)}"
+            f" in the mean (n = {scarce.runs}), {markdown.ratio(scarce.min)} at worst.",
             ("dims", searchers.SURROGATE),
+            ("scarce-kept", searchers.SURROGATE),
         ),
         item(
             lambda moe, dims: f"**Calls are almost free**: `coordinate`, which computes nothing between them. It reaches"

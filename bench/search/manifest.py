@@ -68,6 +68,8 @@ UNLIKE = (s.SURROGATE, s.NO_WARM_START, s.COORDINATE, s.RANDOM_WALK)
 PARTS = (*s.PPO_PARTS, *s.SURROGATE_CRITICS)
 LEARNING = (s.PPO_UNTRAINED, s.PPO_TAUGHT)
 TIGHT = (s.RANDOM_WALK, s.PAPER_ANNEALING, s.ANNEALING)
+SCARCE = ("scarce", "scarce-kept")
+SCARCELY = (s.SURROGATE, s.PPO, s.ANNEALING, s.RANDOM)
 SOME, FEW = range(5), range(3)  # seeds of what takes long; of what has no interval
 
 # What learns asks for nothing that is free, so that a run of it counts both ways.
@@ -80,6 +82,8 @@ PLAN = (
     Batch("the paper's agent, SLO 50", ("moe-50",), (s.PPO_PAPER,), (ASKED,)),
     Batch("where dims pay", ("dims",), (*LEARNED, s.COORDINATE), (ASKED,)),
     Batch("random walks where dims pay", ("dims",), (s.RANDOM_WALK,), (ASKED,)),
+    Batch("proved optima where almost nothing is feasible", SCARCE, (s.EXACT,)),
+    Batch("almost nothing is feasible", SCARCE, SCARCELY, (ASKED,)),
     Batch("main rows, roofline", ("moe-50", "models"), MAIN, (ASKED,), SOME),
     Batch("others at SLO 25", ("moe-25",), CHEAP, (ASKED,), SOME),
     Batch("the paper's agent from outside", ("moe-50",), (s.SB3_PPO,), first=1),
@@ -148,10 +152,10 @@ def _jobs_of(batch, limits, budget):
             if seed == batch.seeds[0]:
                 yield Job(workload, searcher, (FREE,), 0, 0)
         elif searcher.is_outside:
-            yield Job(workload, searcher, ACCOUNTINGS, seed, budget)
+            yield Job(workload, searcher, ACCOUNTINGS, seed, workload.budget(budget))
         else:
             for accounting in batch.accountings:
-                yield Job(workload, searcher, (accounting,), seed, budget)
+                yield Job(workload, searcher, (accounting,), seed, workload.budget(budget))
 
 
 def jobs(plan=PLAN, limits={}, budget=BUDGET, only=()):

@@ -48,14 +48,19 @@ def read_counts(text):
 
 
 class Measured:
-    """All runs of one budget, by group, searcher and accounting."""
+    """All runs of the budget of their workload, by group, searcher and accounting."""
 
     def __init__(self, results, references, budget=BUDGET):
         self._references = references
         self._rows = {}
+        budgets = {
+            workload.key: str(workload.budget(budget))
+            for group in GROUPS.values()
+            for workload in group.workloads
+        }
         for number, row in enumerate(results.rows.values()):
-            if row["budget"] in (str(budget), "0"):
-                key = (row["workload"], row["simulator"], row["slo_ms"])
+            key = (row["workload"], row["simulator"], row["slo_ms"])
+            if row["budget"] in (budgets.get(key, str(budget)), "0"):
                 key += (row["searcher"], row["variant"], row["accounting"])
                 self._rows.setdefault(key, []).append((number, row))
 

@@ -12,9 +12,12 @@ from .measured import Measured
 from .workloads import GROUPS
 
 NAME = "SearchComparison.md"
-#: Pages of tables: a name, a title and the groups, by their simulators.
+#: Pages of tables: a name, a title and the groups, by their kind.
 TABLES = (
-    ("SearchTables.md", "Searchers on costs that can be opened", lambda group: not group.is_black_box),
+    ("SearchTables.md", "Searchers on costs that can be opened",
+     lambda group: not group.is_black_box and not group.is_scarce),
+    ("SearchTablesScarce.md", "Searchers where almost nothing is feasible",
+     lambda group: group.is_scarce),
     ("SearchTablesProcedural.md", "Searchers on the procedural simulator",
      lambda group: group.is_black_box),
 )
@@ -36,6 +39,7 @@ device. The tables use these names:
 | Published models | DeepSeek-V3, Qwen3-235B, Llama-3.1-405B at 16k | decode | `h100_sxm` | TPOT 50 ms | 64 | roofline |
 | Where dims pay | held-out cells of [Where dims pay](WhereDimsPay.md): model, phase, context, machine, devices | both | several | TPOT 50 ms; TTFT 1 s or context / 8 ms | the last number of the name | roofline |
 | Where dims pay, calibrated kernels | the same | both | several | the same | the same | [calibrated](Calibration.md#plan-with-it) |
+| Almost nothing is feasible | nine workloads to tune on, eight held out; names as above, at most 1000 calls | both | several | less than a thousandth of the strategies meets it | the last number of the name | roofline |
 | Procedural simulator, the roofline's plan is invalid | GPT-MoE at 25 ms; DeepSeek-V3 and Qwen3-235B at 50 ms with 64 devices at most | decode | `h100_sxm` | TPOT | 64 or none | procedural, `fixed` |
 | GPT-MoE, procedural simulator | as at SLO 50 ms | decode | `h100_sxm` | TPOT 50 ms | none | [procedural](ProceduralSimulator.md), `runtime` and `fixed` |
 

@@ -47,6 +47,12 @@ def _quality(searcher, group, mean, least, calls):
 TARGETS = (
     *_quality(searchers.SURROGATE, "dims", 0.99, 0.97, 1000),
     *_quality(searchers.PPO, "dims", 0.99, 0.97, 1000),
+    *(
+        target
+        for group in ("scarce", "scarce-kept")
+        for searcher in (searchers.SURROGATE, searchers.PPO)
+        for target in _quality(searcher, group, 0.995, 0.98, 1000)
+    ),
     *_quality(searchers.PPO, "moe-50", 0.999, 0.99, 400),
     *_quality(searchers.PPO, "moe-25", 0.998, 0.98, 600),
     Target(searchers.PPO, "models", "mean", 0.995, "deepseek-v3"),

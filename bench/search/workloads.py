@@ -22,6 +22,11 @@ class Workload:
     max_devices: int = 0  # no limit
     machine: str = MACHINE
     phase: str = "decode"
+    most_calls: int = 0  # that a search may take; 0: the budget of the bench
+
+    def budget(self, usual):
+        """The calls of a search that has `usual` elsewhere."""
+        return min(usual, self.most_calls or usual)
 
     @property
     def key(self):
@@ -96,19 +101,51 @@ def _published(simulator="roofline"):
     )
 
 
-def _of_cell(cell, simulator="roofline"):
+def _of_cell(cell, simulator="roofline", slo_ms=None, most_calls=0):
     _, limit = cell.limit
     machine = cell.machine.removesuffix("_sxm")
     return Workload(
         f"{cell.model}-{cell.phase}-{cell.context // 1024}k-{machine}-{cell.devices}".lower(),
         cells.MODELS[cell.model],
         cell.context,
-        limit,
+        slo_ms or limit,
         simulator,
         max_devices=cell.devices,
         machine=cell.machine,
         phase=cell.phase,
+        most_calls=most_calls,
     )
+
+
+def _scarce(*rows):
+    return tuple(
+        _of_cell(cells.Cell(*cell), slo_ms=slo_ms, most_calls=1000) for *cell, slo_ms in rows
+    )
+
+
+# Limits that fewer than a thousandth of the strategies meet: those to tune constants on,
+# and others.
+SCARCE = _scarce(
+    ("DeepSeek-V3", "decode", 131072, "h100_sxm", 128, 11),
+    ("DeepSeek-V3", "decode", 65536, "a100_sxm", 128, 12),
+    ("DeepSeek-V3", "decode", 131072, "h200_sxm", 128, 9),
+    ("DeepSeek-V3", "decode", 131072, "b200_sxm", 128, 8),
+    ("DeepSeek-V3", "prefill", 16384, "h100_sxm", 128, 900),
+    ("Qwen3-235B", "decode", 131072, "h100_sxm", 128, 10),
+    ("Qwen3-235B", "prefill", 16384, "h100_sxm", 64, 700),
+    ("GPT-MoE-1.6T", "decode", 65536, "h100_sxm", 128, 19),
+    ("GPT-MoE-1.6T", "prefill", 16384, "h200_sxm", 128, 2000),
+)
+SCARCE_KEPT = _scarce(
+    ("DeepSeek-V3", "decode", 131072, "gb200", 128, 7),
+    ("DeepSeek-V3", "prefill", 131072, "b200_sxm", 64, 5000),
+    ("gpt-oss-120b", "decode", 131072, "h200_sxm", 64, 2),
+    ("gpt-oss-120b", "prefill", 131072, "h100_sxm", 32, 1000),
+    ("Llama-3.1-405B", "decode", 131072, "h100_sxm", 128, 26),
+    ("Llama-3.1-405B", "prefill", 16384, "a100_sxm", 128, 6000),
+    ("Mixtral-8x22B", "decode", 65536, "a100_sxm", 64, 10),
+    ("Mixtral-8x22B", "prefill", 16384, "a100_sxm", 64, 1000),
+)
 
 
 # What a policy learns on before it is scored on other models.
@@ -127,6 +164,11 @@ class Group:
     def is_black_box(self):
         return self.workloads[0].is_black_box
 
+    @property
+    def is_scarce(self):
+        """Whether few strategies are feasible, and few calls are allowed."""
+        return self.workloads[0].most_calls > 0
+
 
 GROUPS = {
     group.name: group
@@ -136,6 +178,8 @@ GROUPS = {
         Group("moe-15", "GPT-MoE, SLO 15 ms", _mixtures(15)),
         Group("models", "Published models, at most 64 devices", _published()),
         Group("dims", "Where dims pay", tuple(map(_of_cell, cells.SCORED))),
+        Group("scarce", "Almost nothing is feasible, to tune on", SCARCE),
+        Group("scarce-kept", "Almost nothing is feasible, held out", SCARCE_KEPT),
         Group(
             "dims-calibrated",
             "Where dims pay, calibrated kernels",
