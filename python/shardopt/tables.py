@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 import textwrap
 from typing import Any, Iterable, Mapping, Sequence
 
@@ -10,6 +12,8 @@ from typing import Any, Iterable, Mapping, Sequence
 WIDTH = 100
 #: What a column of text that is wrapped has at least.
 _LEAST = 16
+#: What a page has at least, however narrow the terminal is.
+_LEAST_PAGE = 40
 #: What a head of several words has at least.
 _HEAD = 6
 _NAMED = re.compile(r"  (?:\S+ )*\S+ {2,}|  \S.{10} |  \S.{8} | {12}(?=not )")
@@ -40,16 +44,25 @@ HEADS = {
 }
 
 
+def page_width() -> int:
+    """The columns of the terminal, at most `WIDTH`; `WIDTH` where there is none."""
+    if not sys.stdout.isatty():
+        return WIDTH
+    return min(WIDTH, max(_LEAST_PAGE, shutil.get_terminal_size((WIDTH, 24)).columns))
+
+
 def fitted(text: str) -> str:
-    """`text` with lines of `  name  value` broken between words at `WIDTH`."""
-    lines = []
+    """`text` with lines of `  name  value` broken between words at the page's width. Rows
+    of several values are whole up to `WIDTH`."""
+    lines, width = [], page_width()
     for line in text.split("\n"):
         found = _NAMED.match(line)
-        if len(line) <= WIDTH or not found:
+        limit = WIDTH if found and "  " in line[found.end():].strip() else width
+        if len(line) <= limit or not found:
             lines.append(line)
             continue
         lines += textwrap.wrap(
-            line, WIDTH, initial_indent="", subsequent_indent=" " * found.end(),
+            line, limit, initial_indent="", subsequent_indent=" " * found.end(),
             break_long_words=False, break_on_hyphens=False, drop_whitespace=True,
         )
     return "\n".join(lines)
@@ -93,8 +106,8 @@ def _head(name: str, least: int) -> list[str]:
     return _wrapped(words, max(least, _HEAD, *map(len, words.split())))
 
 
-def rows_as_table(rows: Sequence[Mapping[str, Any]], width: int = WIDTH) -> str:
-    """Rows as a table of at most `width` columns. Numbers are to the right, text at
+def rows_as_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as a table of at most the page's width. Numbers are to the right, text at
     both ends to the left. A last column of text continues on lines of its own where it
     is long. The others are as wide as their values, so many long ones stay wider."""
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -102,7 +115,7 @@ def rows_as_table(rows: Sequence[Mapping[str, Any]], width: int = WIDTH) -> str:
         return ""
     cells = [[_cell(row.get(name, "-")) for name in names] for row in rows]
     ends = {i for i in (0, len(names) - 1) if any(_is_text(line[i]) for line in cells)}
-    is_long = len(names) - 1 in ends
+    is_long, width = len(names) - 1 in ends, page_width()
     longest = [max(len(line[i]) for line in cells) for i in range(len(names))]
     heads = [
         _head(name, width if is_long and name == names[-1] else least)

@@ -8,8 +8,9 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from shardopt.tables import fitted
+from shardopt.tables import fitted, rows_as_table
 from shardopt.arguments import make_parser
 from shardopt.setting_help import TEXTS
 from shardopt.settings import KEYS
@@ -102,6 +103,18 @@ class OutputTest(unittest.TestCase):
             self.assertEqual({line.index("word") for line in lines}, {2 + len(name)})
         for line in (f"  {'word' * 40}", f"    {'ab ' * 60}|"):
             self.assertEqual(fitted(line), line)
+
+    def test_prose_fits_a_narrow_terminal_and_rows_of_numbers_stay_whole(self):
+        row = "  prefill        2   2   1   1   1     4          1         70.6  0.671      72"
+        prose = "  why         " + "word " * 30 + "end"
+        terminal = mock.Mock(isatty=lambda: True)
+        for columns in (48, 60, 100, 300):
+            with mock.patch.dict(os.environ, {"COLUMNS": str(columns)}), mock.patch("sys.stdout", terminal):
+                self.assertEqual(fitted(row), row)
+                lines = fitted(prose).splitlines()
+                table = rows_as_table([{"gpus": 8, "why": "word " * 30}]).splitlines()
+            self.assertEqual(" ".join(" ".join(lines).split()), " ".join(prose.split()))
+            self.assertLessEqual(max(map(len, lines + table)), min(columns, 100))
 
     def test_a_plain_locale_and_a_narrow_terminal_change_nothing(self):
         usual = run(*SERVICE)
