@@ -104,6 +104,7 @@ def reached(problem, stated):
 def judged(models, case):
     """The row of a case: why it is not legal, and the share of its optimum."""
     import shardopt as so
+    from shardopt.checking.outcomes import outcome_of
     from shardopt.checking.verdicts import facts_of_problem, illegal_findings
 
     row = {"name": case.name, "engine": case.stated.engine, "model": case.prefix,
@@ -125,15 +126,14 @@ def judged(models, case):
     service = outcome.service
     limits = {"tpot_ms": service["tpot_ms"] * 1.0001, "ttft_ms": service["ttft_ms"] * 1.0001}
     try:
-        best = so.plan(problem.replace(**limits))
+        best = outcome_of(problem, so.plan(problem.replace(**limits)))
     except so.Infeasible as error:
         row["best"] = f"none: {error}"
         return row
-    found = best.found
-    row["share"] = service["tokens_per_s_per_device"] / found["tokens_per_s_per_device"]
+    row["share"] = outcome.throughput / best.throughput
     row["best"] = ", ".join(
-        spell(name, found[name]["workers"], found[name])
-        for name in ("serve", "prefill", "decode") if name in found
+        spell(name, best.service[name]["workers"], best.service[name])
+        for name in ("serve", "prefill", "decode") if name in best.service
     )
     return row
 

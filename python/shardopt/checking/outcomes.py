@@ -54,9 +54,13 @@ class Outcome:
 
 
 def outcome_of(problem: Problem, found: "Plan | Service") -> Outcome:
-    """The optimum of a problem as an outcome."""
+    """The optimum of a problem as an outcome: of two modes that are as good as each other
+    the better one, whichever the plan recommends."""
     if isinstance(found, Service):
-        return Outcome(None, found.found, (), _throughput(problem, found.found), True)
+        other = found.other if problem.mode is None else None
+        rows = [found.found, *([other.found] if other else [])]
+        row = max(rows, key=lambda row: _throughput(problem, row))
+        return Outcome(None, row, (), _throughput(problem, row), True)
     return Outcome(found, None, (), found.metrics.throughput, True)
 
 
