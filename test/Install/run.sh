@@ -26,6 +26,9 @@ if [[ -e $build/lib/libShardOptAgentTorch.so ]]; then
 fi
 "$scratch/build/describe-machine" | grep -x "h100_sxm: domains of 8 devices"
 "$scratch/build/insert-collectives" | grep "shard.all_reduce %.* on @grid grid_axes = \[2\]"
+"$scratch/build/annotate-graph" "$source/../../examples/graphs/mlp.mlir" |
+  mlir-opt-22 --pass-pipeline='builtin.module(func.func(sharding-propagation{traversal=forward-backward},shard-partition),canonicalize,cse)' |
+  grep "shard.all_reduce %.* on @grid grid_axes = \[0\]"
 
 # A plan made without LLVM, of what its component alone installs, is the one that
 # the compiler finds, to the last digit; so is that of a host of the passes.
