@@ -96,7 +96,11 @@ def agent_text(group):
     if not found:
         return ""
     means, best, of = found
-    return f"`ppo-paper` is below Megatron's best in {means} of {of} in the mean of its seeds, and with every seed in {best} of {of}"
+    seeds = counts(group.ratios(searchers.PPO_PAPER))
+    return (
+        f"`ppo-paper` is below Megatron's best in {means} of {of} in the mean of its seeds (n = {seeds});"
+        f" with every seed it is in {best} of {of}"
+    )
 
 
 def section(measured):
@@ -106,6 +110,6 @@ def section(measured):
         group = Group(measured, name)
         if not group.styles:
             continue
-        said = "; ".join(filter(None, (pays(group), agent_text(group))))
-        parts += [f"With the costs of {costs} {said}:", _table(group)]
+        said = ". ".join(filter(None, (pays(group), agent_text(group))))
+        parts += [f"With the costs of {costs} {said}.", _table(group)]
     return "\n\n".join(parts) if len(parts) > 1 else None

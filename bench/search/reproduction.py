@@ -132,14 +132,14 @@ def summary(facts, rows):
     gains = {slo: facts.over_styles(group) for slo, group in BY_SLO.items()}
     by_slo = ", ".join(f"{span(ratios)} at {slo} ms" for slo, ratios in gains.items() if ratios)
     shares = [
-        f"that of {searcher.label} {_shares(facts, searcher)}"
+        f"{searcher.label} has {_shares(facts, searcher)}."
         for searcher in (searchers.PPO_PAPER, searchers.PAPER_ANNEALING)
         if searcher in facts.of
     ]
     lines = [
         claims.tally(rows),
         f"On the six workloads the optimum over the best of Megatron's dims, whose degrees are searched, is {by_slo}.",
-        f"Throughput over the optimum, in the mean of the six: {', '.join(shares)}.",
+        f"Of the optimum, in the mean of the six: {' '.join(shares)}",
         f"Dims and degrees chosen together pay on [other workloads](WhereDimsPay.md){_gains(facts)}.",
         f"Where costs can be opened, `exact` finds and proves the optimum in a search {claims.proof_text(facts)}.",
     ]
@@ -161,7 +161,7 @@ def _gains(facts):
     if not said:
         return ""
     agent = dims_pay.agent_text(dims_pay.Group(facts.measured, "dims"))
-    return f", on ten of them {', '.join(said)}" + (f"; {agent}" if agent else "")
+    return f", on ten of them {', '.join(said)}" + (f". {agent}" if agent else "")
 
 
 def text(measured, docs):

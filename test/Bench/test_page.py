@@ -204,8 +204,9 @@ class Sections(unittest.TestCase):
             rows("dims", searchers.RANDOM_WALK, lambda seed: ""),
         )
         text = dims_pay.section(found)
-        self.assertIn("2 % or more above 1 in 2 of 2; `ppo-paper` is below Megatron's best in 1 of 1", text)
-        self.assertIn("every seed in 0 of 1", text)
+        self.assertIn("2 % or more above 1 in 2 of 2. `ppo-paper` is below", text)
+        self.assertIn("best in 1 of 1 in the mean of its seeds (n = 6)", text)
+        self.assertIn("every seed it is in 0 of 1", text)
         self.assertRegex(text, r"\| 1\.25× \| 0\.00× \[0\.00, 0\.00\] \| 0\.89× \[")
         self.assertIsNone(dims_pay.section(measured(proof())))
 
