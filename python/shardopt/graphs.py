@@ -127,8 +127,10 @@ def _collectives(node: Mapping[str, Any]) -> str:
     return "; ".join(found)
 
 
-def _raise(said: str, path: "str | os.PathLike[str]") -> None:
-    message = _PLACE.sub(lambda found: f"'{path}', line {found.group(1)}: ", said).replace("pins.json: /parameters/", "pin ")
+def _raise(said: str, path: "str | os.PathLike[str]", machine: "str | os.PathLike[str]") -> None:
+    message = _PLACE.sub(lambda found: f"'{path}', line {found.group(1)}: ", said.removeprefix("error: "))
+    for copied, meant in (("'graph.mlir'", f"'{path}'"), ("machine.json", f"{machine}"), ("pins.json: /parameters/", "pin ")):
+        message = message.replace(copied, meant)
     if _PRETTY.search(said):
         place = message.partition(": ")[0]
         raise ShardoptError(
@@ -189,7 +191,7 @@ def import_graph(
     `pins` has for names of arguments and results the axes of each dim, such as
     `{"*.q_proj.weight": ["model", None]}`, as the file of `export --target jax` has
     them. `*` stands for anything; without names there are arg0 and result0."""
-    inputs = {"graph.mlir": _text_of(graph)}
+    inputs, described = {"graph.mlir": _text_of(graph)}, machine
     if os.path.exists(machine):
         inputs["machine.json"] = read_text(machine)
         machine = "machine.json"
@@ -213,7 +215,7 @@ def import_graph(
             folder,
         )
         if done.returncode:
-            _raise(complaint(done), "the exported program" if _is_exported(graph) else graph)
+            _raise(complaint(done), "the exported program" if _is_exported(graph) else graph, described)
         report = json.loads(Path(folder, "report.json").read_text(encoding="utf-8"))
         annotated = Path(folder, "annotated.mlir").read_text(encoding="utf-8")
     return Graph(annotated=annotated, **report)

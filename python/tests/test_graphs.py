@@ -207,6 +207,16 @@ class CommandTest(unittest.TestCase):
 class ExecutedTest(unittest.TestCase):
     """Models, sharded by XLA over eight devices as chosen, compute what they did."""
 
+    def test_files_have_the_names_of_the_user(self):
+        """Tools run on copies, whose names nobody gave."""
+        empty, machine = self.folder / "empty.mlir", self.folder / "broken.json"
+        empty.write_text("")
+        machine.write_text("{")
+        with self.assertRaisesRegex(ShardoptError, f"^'{empty}' is empty, expected a module"):
+            graphs.import_graph(empty)
+        with self.assertRaisesRegex(ShardoptError, f"{machine}:1:2: syntax error"):
+            graphs.import_graph(MLP, machine=str(machine))
+
     def check(self, python, script, count, write="--write"):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
