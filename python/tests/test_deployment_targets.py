@@ -262,9 +262,9 @@ class LeftTest(unittest.TestCase):
         self.assertIn("needs LeaderWorkerSet", self.left(COPIES))
         self.assertIn("needs the DisaggregatedSet controller", self.left(SPLIT))
 
-    def test_a_claim_that_no_server_reads_is_named(self):
-        self.assertIn("put it into a volume (--claim), and name its folder", self.left(COPIES))
-        self.assertIn("has the claim 'mine', which no server reads", self.left(COPIES, claim="mine"))
+    def test_downloads_of_all_pods_are_named(self):
+        self.assertIn("each pod downloads 'org/model'", self.left(COPIES))
+        self.assertIn("in the claim 'mine' (HF_HOME)", self.left(COPIES, claim="mine"))
 
 
 @unittest.skipUnless(yaml, "PyYAML is not installed")
@@ -314,6 +314,8 @@ class PlaceTest(unittest.TestCase):
                 with self.subTest(target, model=model, claim=claim):
                     self.assertEqual(f"claimName: {claim}" in text, is_mounted)
                     self.assertEqual("mountPath: /models" in text, is_mounted)
+                    self.assertEqual("HF_HOME" in text, claim == "mine")
+                    self.assertEqual("readOnly: true" in text, model == "/data/x")
 
     def test_groups_of_a_domain_claim_it(self):
         for target in ("kubernetes", "llm-d", "dynamo"):

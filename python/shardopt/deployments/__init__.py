@@ -16,6 +16,7 @@ from . import compose, dynamo, kubernetes, llm_d, shell, slurm, srt_slurm
 from .folder import write_folder
 from .pairs import why_not_paired
 from .planned import deployment_of
+from .pods import holds_downloads
 from .service import Deployment, Load, Role
 from .settings import Settings
 
@@ -79,11 +80,11 @@ def left_to_users(deployment: Deployment, target: str, settings: Settings) -> li
             "chooses"
         )
     if is_hub_id(deployment.model):
-        where = "put it into a volume (--claim)"
-        if settings.claim != Settings.claim:
-            where = f"{settings.models} has the claim '{settings.claim}', which no server reads: put it there"
         found.append(
-            f"each pod downloads '{deployment.model}': {where}, and name its folder with --model"
+            f"pods share the downloads of '{deployment.model}' in the claim '{settings.claim}' "
+            "(HF_HOME), which all of them write: ReadWriteMany"
+            if holds_downloads(deployment, settings)
+            else f"each pod downloads '{deployment.model}': name a claim for its downloads (--claim)"
         )
     return found
 

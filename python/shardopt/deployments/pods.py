@@ -77,7 +77,14 @@ def environment(
     if settings.secret:
         token = {"secretKeyRef": {"name": settings.secret, "key": "HF_TOKEN"}}
         found.append({"name": "HF_TOKEN", "valueFrom": token})
+    if holds_downloads(deployment, settings):
+        found.append({"name": "HF_HOME", "value": literal(settings.models)})
     return found
+
+
+def holds_downloads(deployment: Deployment, settings: Settings) -> bool:
+    """Whether pods share what they download from the Hub in the claim that is asked for."""
+    return not deployment.model.startswith("/") and settings.claim != Settings.claim
 
 
 def selector(deployment: Deployment, role: Role, settings: Settings) -> dict[str, Any]:
@@ -138,14 +145,16 @@ def compute_domains(deployment: Deployment, settings: Settings) -> list[dict[str
 def volumes(
     deployment: Deployment, settings: Settings
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Of a pod, and where its containers see them: a claim where the model is in one, or
-    where it is asked for."""
+    """Of a pod, and where its containers see them: a claim where the model is in one, or is
+    downloaded to one."""
     of_pod: list[dict[str, Any]] = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
     of_container: list[dict[str, Any]] = [{"name": "shm", "mountPath": "/dev/shm"}]
-    if deployment.model.startswith("/") or settings.claim != Settings.claim:
-        claim = {"claimName": settings.claim, "readOnly": True}
+    is_written = holds_downloads(deployment, settings)
+    if deployment.model.startswith("/") or is_written:
+        read_only = {} if is_written else {"readOnly": True}
+        claim = {"claimName": settings.claim, **read_only}
         of_pod.insert(0, {"name": "models", "persistentVolumeClaim": claim})
-        mount = {"name": "models", "mountPath": settings.models, "readOnly": True}
+        mount = {"name": "models", "mountPath": settings.models, **read_only}
         of_container.insert(0, mount)
     return of_pod, of_container
 
