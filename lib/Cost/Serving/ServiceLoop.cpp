@@ -115,13 +115,13 @@ namespace {
 template <typename Number> struct Waits {
   Queue<Number> prompts, caches;
   Number busy;   ///< share of the time in which prompts are computed
-  Number beside; ///< of the other prompts of a step, at most
+  Number others; ///< what the other prompts of a step take at most
 
   /// A step ends for all of its prompts at once: those that came in the time
-  /// that one waits are computed beside it.
+  /// that one waits are computed with it.
   Number quantile(double part) const {
     Number wait = prompts.quantile(part);
-    return largest(wait + least(busy * wait, beside), caches.quantile(part));
+    return largest(wait + least(busy * wait, others), caches.quantile(part));
   }
 };
 } // namespace
@@ -325,9 +325,9 @@ AggregatedLoop::Answer<Number> AggregatedLoop::run(Number concurrency) const {
       1e6 * worker.groups() * least(inFlight / life, Number(1 / reading));
   TimeOf<Number> first = timeOf(ttft);
   if (load.isOpen) {
-    // Groups take requests by those in flight, most of which decode: to their
-    // prompts these come as from anywhere. Services that differ make waits
-    // longer by their variance (Kingman).
+    // A request goes to the group with the fewest in flight. Most of them
+    // decode, so that prompts come to a group as if at random. Services that
+    // differ make waits longer by their variance (Kingman).
     Number each = amongOthers(mostTogether) / mostTogether;
     Number busy = least(rate / 1e6 / worker.groups() * each, Number(1.0));
     double varies = 1 + load.deviation() * load.deviation();
