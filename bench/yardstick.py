@@ -313,7 +313,7 @@ def replayed(run, configs):
     isl, osl, tp = (int(run[name]) for name in ("isl", "osl", "tp"))
     problem = so.Problem(
         so.load_model(config), machine=run["system"], devices=run["gpus"], engine="trtllm", isl=isl, osl=osl,
-        tpot_ms=math.inf, ttft_ms=math.inf, rate=run["rate"], weight_types=[run["gemm_quant"]], kv_types=["fp8"],
+        tpot_ms=math.inf, ttft_ms=1e9, ttft_percentile=99, rate=run["rate"], weight_types=[run["gemm_quant"]], kv_types=["fp8"],
         mode="aggregated", pins={"tp": tp, "dp": 1, "pp": 1, "workers": run["gpus"] // tp}, chunk=[run["chunk"]],
     )
     try:
