@@ -116,6 +116,7 @@ AnswerCurve::Top AnswerCurve::top(double count, const PrefillPower &prefill,
     double answer = points[i].seconds;
     if (answer > limits.answer)
       break;
+    ++top.points;
     auto rate = [&](double sequences) {
       return rateAt(groups * sequences / answer, sequences >= room, answer,
                     prefill, limits);
@@ -142,9 +143,9 @@ bool AnswerCurve::refine(double count, const PrefillPower &prefill,
                          const LoadLimits &limits) {
   constexpr double near = 1 + 1e-3;
   constexpr size_t mostPoints = 128; // a plateau is told by its loads
-  if (points.size() >= mostPoints)
-    return false;
   Top found = top(count, prefill, limits);
+  if (found.points >= mostPoints)
+    return false;
   double low = points[found.piece].sequences, high = most(found.piece);
   if (found.bound <= near * found.attained || high <= near * low)
     return false;

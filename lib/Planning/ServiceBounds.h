@@ -70,6 +70,7 @@ private:
     double bound = 0;
     size_t piece = 0;    ///< that begins with this point
     double attained = 0; ///< were the ends of pieces their beginnings
+    size_t points = 0;   ///< within the limit on TPOT
   };
   double seconds(double sequences) const;
   double most(size_t piece) const {

@@ -107,6 +107,28 @@ TEST(ServiceFrontier, StepsThinItOut) {
               1e-3 * corners[1].second);
 }
 
+/// What earlier points have shown of layouts makes later ones no harder.
+TEST(ServiceFrontier, TriesNoMorePairsThanItsPointsAlone) {
+  auto scenario = scenarioOn("h200_sxm", deepSeekV3(), cost::Phase::Decode);
+  ServiceRequest request = requestOf(4000, 1000, 50, 3000, 32);
+  request.engine = "sglang";
+  request.load[RequestField::DraftTokens] = 2;
+  request.load[RequestField::AcceptedTokens] = 1.4;
+  ErrorOr<ServiceFrontier> frontier = serviceFrontier(scenario, request, 0.1);
+  ASSERT_TRUE(frontier) << frontier.error().message;
+  EXPECT_GE(frontier->points.size(), 10u);
+  int64_t alone = 0;
+  for (const ServiceSummary &point : frontier->points) {
+    request.load[RequestField::TpotMs] = point.goal.tpot.ms;
+    auto one = planService(scenario, request);
+    ASSERT_TRUE(one) << one.error().message;
+    EXPECT_NEAR(one->best()->tokensPerDevice, point.best()->tokensPerDevice,
+                2e-3 * point.best()->tokensPerDevice);
+    alone += one->proof.pairs;
+  }
+  EXPECT_LE(frontier->proof.pairs, alone);
+}
+
 TEST(ServiceFrontier, AtARateFasterServicesTakeMoreGpus) {
   ServiceRequest request = requestOf(2000, 300, 50, 2000, 8);
   request.load[RequestField::Rate] = 3;
