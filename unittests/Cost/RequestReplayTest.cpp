@@ -164,55 +164,55 @@ std::vector<double> errorsOf(const TimeOf<double> &said,
   return errors;
 }
 
-void expectSmall(std::vector<double> errors, double median) {
+/// Compares formulas with the replay at shares of what workers attain, one or
+/// more of them: `errorsAt` has the errors of one case.
+template <typename ErrorsAt>
+void expectSmallErrors(double median, ErrorsAt errorsAt) {
+  const Workers workers;
+  ServingLoad load = meanLoad();
+  load.isOpen = true;
+  std::vector<double> errors;
+  for (const auto &served : workers.all)
+    for (double count : {1.0, 3.0})
+      for (double share : {0.5, 0.7, 0.85})
+        for (double error : errorsAt(worker(*served, 64), plain(*served), load,
+                                     count, share)) {
+          EXPECT_LT(error, 0.6) << count << ' ' << share;
+          errors.push_back(error);
+        }
   std::sort(errors.begin(), errors.end());
   EXPECT_LT(errors[errors.size() / 2], median);
   EXPECT_LT(errors[errors.size() * 9 / 10], 0.25);
 }
 
 TEST(RequestReplay, PromptsQueueAsTheFormulasSay) {
-  const Workers workers;
-  std::vector<double> errors;
-  for (const auto &served : workers.all)
-    for (double count : {1.0, 3.0})
-      for (double share : {0.5, 0.7, 0.85}) {
-        ServingEngine engine = plain(*served);
-        ServingWorker one = worker(*served, 64);
-        ServingLoad load = meanLoad();
-        load.isOpen = true;
-        DisaggregatedLoop loop({one, count}, {one, 8 * count}, engine, load);
+  expectSmallErrors(
+      0.05, [](const ServingWorker &one, const ServingEngine &engine,
+               const ServingLoad &load, double count, double share) {
+        ServingPool prefill{one, count}, decode{one, 8 * count};
+        DisaggregatedLoop loop(prefill, decode, engine, load);
         double rate = share * loop.prefillRate();
         ServingTimes times = loop.at(loadAt(loop, loop.most(), rate));
         EXPECT_NEAR(times.busy, share, 1e-3);
-        auto found = replayDisaggregated({one, count}, {one, 8 * count}, engine,
-                                         poisson(rate), {});
-        ASSERT_TRUE(found);
-        for (double error : errorsOf(times.ttft, *found))
-          errors.push_back(error);
-      }
-  expectSmall(errors, 0.05);
+        auto found =
+            replayDisaggregated(prefill, decode, engine, poisson(rate), {});
+        EXPECT_TRUE(found);
+        return errorsOf(times.ttft, *found);
+      });
 }
 
 TEST(RequestReplay, PromptsAmongStepsThatDecodeQueueAsTheFormulasSay) {
-  const Workers workers;
-  std::vector<double> errors;
-  for (const auto &served : workers.all)
-    for (double count : {1.0, 3.0})
-      for (double share : {0.5, 0.7, 0.85}) {
-        ServingEngine engine = plain(*served);
-        ServingWorker one = worker(*served, 64);
-        ServingLoad load = meanLoad();
-        load.isOpen = true;
+  expectSmallErrors(
+      0.12, [](const ServingWorker &one, const ServingEngine &engine,
+               const ServingLoad &load, double count, double share) {
         AggregatedLoop loop(one, engine, load);
         double rate = share * loop.at(loop.room()).requestsPerS;
         ServingTimes times = loop.at(loadAt(loop, loop.room(), rate));
         auto found =
             replayAggregated({one, count}, engine, poisson(count * rate), {});
-        ASSERT_TRUE(found);
-        for (double error : errorsOf(times.ttft, *found))
-          errors.push_back(error);
-      }
-  expectSmall(errors, 0.12);
+        EXPECT_TRUE(found);
+        return errorsOf(times.ttft, *found);
+      });
 }
 
 /// Prompts and answers of two lengths each, shuffled: their distribution, and

@@ -45,17 +45,20 @@ struct EqualServices {
 template <typename Number> class Queue {
 public:
   Queue(Number load, double servers, Number unit)
-      : least(lowOf(load), servers), most(highOf(load), servers), unit(unit) {}
+      : most(highOf(load), servers),
+        least(isInterval ? EqualServices(lowOf(load), servers) : most),
+        unit(unit) {}
 
   Number quantile(double part) const {
-    if constexpr (std::is_same_v<Number, Interval>)
+    if constexpr (isInterval)
       return unit * Interval(least.quantile(part), most.quantile(part));
     else
       return unit * most.quantile(part);
   }
 
 private:
-  EqualServices least, most;
+  static constexpr bool isInterval = std::is_same_v<Number, Interval>;
+  EqualServices most, least;
   Number unit;
 };
 
