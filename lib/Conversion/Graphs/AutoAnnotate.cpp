@@ -119,7 +119,7 @@ LogicalResult AutoAnnotatePass::checkFunction(func::FuncOp func) {
   return checkBlock(func.getBody().front());
 }
 
-/// That no tensor has more layouts than edges between two of it have room for.
+/// Refuses tensors with more layouts than the table of an edge has room for.
 static LogicalResult checkChoices(func::FuncOp func, const Mesh &mesh) {
   constexpr size_t mostLayouts = 1024;
   auto isChecked = [&](Type type) {

@@ -54,8 +54,8 @@ class Outcome:
 
 
 def outcome_of(problem: Problem, found: "Plan | Service") -> Outcome:
-    """The optimum of a problem as an outcome: of two modes that are as good as each other
-    the better one, whichever the plan recommends."""
+    """The optimum of a problem as an outcome. A plan recommends aggregated workers where
+    disaggregated ones are faster by a tie alone: the faster ones count."""
     if isinstance(found, Service):
         other = found.other if problem.mode is None else None
         rows = [found.found, *([other.found] if other else [])]
