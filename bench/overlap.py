@@ -4,13 +4,12 @@ Prints a table of DeepSeek-V3 on H100 as SGLang's authors ran it: decode on 9 no
 on 4. --page writes it into docs/ServingRuns.md.
 """
 
-import argparse
 import json
 import math
 import pathlib
 import sys
 
-from marked import with_part
+from marked import write_part
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/ServingRuns.md"
@@ -76,20 +75,5 @@ def found(so, problem, tokens):
     return low
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="./dev bench overlap", description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--page", action="store_true", help="write docs/ServingRuns.md")
-    args = parser.parse_args()
-    sys.path.insert(0, str(args.build.resolve() / "python"))
-    import shardopt as so
-    import shardopt.services
-
-    table = list(lines(so))
-    print("\n".join(table))
-    if args.page:
-        PAGE.write_text(with_part(PAGE.read_text(), BEGIN, END, "\n".join(table)))
-
-
 if __name__ == "__main__":
-    main()
+    write_part("overlap", __doc__, PAGE, BEGIN, END, lines)

@@ -4,19 +4,17 @@ Plans services with an SLO on a percentile of TTFT, replays Poisson arrivals at 
 their highest rate, and prints the table of docs/Traffic.md; --page writes it there.
 """
 
-import argparse
 import itertools
 import pathlib
-import random
 import statistics
-import sys
 
-from marked import printed, with_part
+from arrivals import poisson
+from marked import write_part
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/Traffic.md"
 BEGIN, END = "<!-- made by ./dev bench replays -->", "<!-- end of replays -->"
-REQUESTS, SEED = 4000, 1
+REQUESTS = 4000
 SHARES = (0.5, 0.8, 0.95, 1)
 NAMES = ("model", "engine", "machine", "devices", "isl", "osl", "ttft_ms", "tpot_ms")
 ASKED = (
@@ -33,13 +31,6 @@ ASKED = (
 PLACES = tuple(itertools.product(("ttft", "tpot"), ("p50", "p90", "p99")))
 
 
-def arrivals(so, rate, isl, osl):
-    draw, now = random.Random(SEED), 0.0
-    for _ in range(REQUESTS):
-        now += draw.expovariate(rate)
-        yield so.Request(now, isl, osl)
-
-
 def compared(so, service):
     """At each share of the highest rate: what formulas say over what was replayed by place, and
     the share of requests within the SLO on TTFT."""
@@ -49,7 +40,8 @@ def compared(so, service):
         asked = so.Service(problem.replace(rate=rate), service.report, service.mode)
         report, _ = so.services.evaluate_roles(asked, roles)
         said = report[report["mode"]]
-        replay = so.replay(service, list(arrivals(so, rate, problem.isl, problem.osl)))
+        requests = [so.Request(at, problem.isl, problem.osl) for at in poisson(rate, REQUESTS)]
+        replay = so.replay(service, requests)
         ratios = {
             (what, place): said[f"{what}_ms_{place}"] / getattr(getattr(replay, what), place) for what, place in PLACES
         }
@@ -85,19 +77,5 @@ def lines(so):
         )
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="./dev bench replays", description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--page", action="store_true", help="write the table into docs/Traffic.md")
-    args = parser.parse_args()
-    sys.path.insert(0, str(args.build.resolve() / "python"))
-    import shardopt as so
-    import shardopt.services
-
-    table = printed(lines(so))
-    if args.page:
-        PAGE.write_text(with_part(PAGE.read_text(), BEGIN, END, table))
-
-
 if __name__ == "__main__":
-    main()
+    write_part("replays", __doc__, PAGE, BEGIN, END, lines)

@@ -16,7 +16,6 @@ import itertools
 import math
 import os
 import pathlib
-import random
 import sys
 import tempfile
 
@@ -25,6 +24,7 @@ import numpy as np
 import fidelity as sample
 import serving_bands
 import serving_fidelity as fidelity
+from arrivals import poisson
 from marked import with_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -296,14 +296,6 @@ def signs(rows):
     )
 
 
-def poisson(rate, isl, osl):
-    """Equal requests, for a minute or so of arrivals."""
-    rng, now = random.Random(1), 0.0
-    for _ in range(int(min(max(600, 60 * rate), 20000))):
-        yield now, isl, osl
-        now += rng.expovariate(rate)
-
-
 def replayed(run, configs):
     """Percentiles of a run, of its service's plan and of a replay of its arrivals; None where
     the planner finds that the rate is not served."""
@@ -320,7 +312,8 @@ def replayed(run, configs):
         service = so.plan(problem)
     except so.Infeasible:
         return None
-    found = so.replay(service, [so.Request(*each) for each in poisson(run["rate"], isl, osl)])
+    count = int(min(max(600, 60 * run["rate"]), 20000))  # a minute of arrivals, or so
+    found = so.replay(service, [so.Request(at, isl, osl) for at in poisson(run["rate"], count)])
     times = {"tpot": (service.metrics.tpot, found.tpot), "ttft": (service.metrics.ttft, found.ttft)}
     return {
         f"{what} {at}": (run[f"{what}_{at}"], *(getattr(each, at) for each in times[what]))
