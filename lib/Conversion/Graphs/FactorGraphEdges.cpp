@@ -76,8 +76,8 @@ void FactorGraph::addEdge(solve::Problem &problem, const Edge &edge) {
   problem.edgeCosts.endRow();
 }
 
-/// The size of the largest sets of a node of copies of so many layouts, of
-/// which so many are read at most.
+/// The size of the largest sets of a node of copies, where `count` layouts may
+/// be read and at most `numReads` are.
 static size_t largestSet(size_t count, size_t numReads) {
   size_t largest = std::min(count, numReads);
   double sets = 0, ofSize = 1;
