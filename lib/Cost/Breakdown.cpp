@@ -8,6 +8,7 @@
 #include "shardopt/Cost/Breakdown.h"
 
 #include "shardopt/Cost/LayerWalk.h"
+#include "shardopt/Cost/LiveValues.h"
 
 using namespace shardopt;
 using namespace shardopt::cost;
@@ -263,6 +264,8 @@ std::optional<Breakdown> Accountant::run() {
     endStage();
   }
   sumTrust(result);
+  if (costs.limits().limitsActivations())
+    pipeline.activationBytes = livePeak(costs, strategy).bytes;
   result.evaluation = judge(pipeline, outer, costs.limits());
   return std::move(result);
 }

@@ -7,6 +7,8 @@
 
 #include "shardopt/Cost/CostModel.h"
 
+#include <algorithm>
+#include <cassert>
 #include <utility>
 
 using namespace shardopt;
@@ -68,6 +70,14 @@ Context CostModel::context(const Degrees &degrees, const LayerKind &kind,
     return makeContext(program.workload, at,
                        {kind.window, body.experts, body.topK}, skew);
   });
+}
+
+Context CostModel::contextOfBody(const Degrees &degrees, unsigned body) const {
+  const std::vector<LayerKind> &kinds = layerIndex.kinds();
+  auto first = std::find_if(kinds.begin(), kinds.end(),
+                            [&](auto &kind) { return kind.body == body; });
+  assert(first != kinds.end() && "a body without layers");
+  return context(degrees, *first);
 }
 
 std::optional<Collective> CostModel::tokenReturn(const Degrees &degrees) const {

@@ -46,9 +46,12 @@ Evaluation cost::judge(const Pipeline &pipeline, const Context &context,
   evaluation.throughput = throughput(pipeline, context, limits);
   evaluation.latencyMs = latency * 1e3;
   evaluation.memoryGb = pipeline.maxBytes / 1e9;
+  evaluation.activationsGb = pipeline.activationBytes / 1e9;
   evaluation.reason = Reason::None;
   if (pipeline.maxBytes > limits.memoryBytes)
     evaluation.reason = Reason::Memory;
+  else if (pipeline.activationBytes > limits.activationBytes)
+    evaluation.reason = Reason::Activations;
   else if (latency > limits.latencySeconds)
     evaluation.reason = Reason::Slo;
   evaluation.valid = evaluation.reason == Reason::None;

@@ -22,6 +22,13 @@ void LayerState::take(ValueId value, Layout to) {
   sets[index.values[value].root] |= bit(to);
 }
 
+void LayerState::take(ValueId value, const OperandRule &rule) {
+  if (rule.copy == OperandRule::Copy::Required)
+    take(value, rule.required.layout);
+  else if (rule.copy == OperandRule::Copy::Whole)
+    take(value, Layout::R);
+}
+
 void LayerState::restore(ValueId value, const Placement &placement,
                          LayoutSet copies) {
   places[value] = placement;

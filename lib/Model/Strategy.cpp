@@ -19,6 +19,8 @@ const char *shardopt::spell(Reason reason) {
     return "structural";
   case Reason::Memory:
     return "memory";
+  case Reason::Activations:
+    return "activations";
   case Reason::Slo:
     return "slo";
   case Reason::Failed:

@@ -366,7 +366,9 @@ void shardopt::writeMetrics(json::Writer &writer, const Evaluation &evaluation,
   writer.member("throughput", evaluation.throughput)
       .member(latency == LatencyKey::Tpot ? "tpot_ms" : "ttft_ms",
               evaluation.latencyMs)
-      .member("memory_gb", evaluation.memoryGb)
-      .member("valid", evaluation.valid)
+      .member("memory_gb", evaluation.memoryGb);
+  if (evaluation.activationsGb > 0)
+    writer.member("activations_gb", evaluation.activationsGb);
+  writer.member("valid", evaluation.valid)
       .member("reason", spell(evaluation.reason));
 }

@@ -17,7 +17,8 @@ bool DegreeMask::isHopeless(const Degrees &degrees) const {
   }
   // Two threads may both get here; they find the same.
   Reason reason = decomposition.bound(degrees, domains, goal).infeasible;
-  bool isHopeless = reason == Reason::Structural || reason == Reason::Memory;
+  bool isHopeless = reason == Reason::Structural || reason == Reason::Memory ||
+                    reason == Reason::Activations;
   std::lock_guard lock(mutex);
   return known.emplace(degrees, isHopeless).first->second;
 }

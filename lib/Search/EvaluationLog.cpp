@@ -72,11 +72,14 @@ static Evaluation readEvaluation(const json::Value &value, LatencyKey latency) {
   evaluation.latencyMs =
       value[latency == LatencyKey::Tpot ? "tpot_ms" : "ttft_ms"].number();
   evaluation.memoryGb = value["memory_gb"].number();
+  if (json::Value activations = value["activations_gb"])
+    evaluation.activationsGb = activations.number();
   evaluation.valid = value["valid"].boolean();
   evaluation.reason = value["reason"].choice<Reason>(
       {{spell(Reason::None), Reason::None},
        {spell(Reason::Structural), Reason::Structural},
        {spell(Reason::Memory), Reason::Memory},
+       {spell(Reason::Activations), Reason::Activations},
        {spell(Reason::Slo), Reason::Slo},
        {spell(Reason::Failed), Reason::Failed}});
   return evaluation;

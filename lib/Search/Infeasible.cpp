@@ -29,6 +29,9 @@ BindingConstraint bindingConstraint(const Evaluation &invalid,
   if (invalid.reason == Reason::Memory) {
     binding.value = invalid.memoryGb;
     binding.limit = objective.memoryCapacityGb;
+  } else if (invalid.reason == Reason::Activations) {
+    binding.value = invalid.activationsGb;
+    binding.limit = objective.activationsGb;
   } else if (invalid.reason == Reason::Slo) {
     binding.value = invalid.latencyMs;
     binding.limit = objective.sloMs;
@@ -40,14 +43,13 @@ BindingConstraint bindingConstraint(const Evaluation &invalid,
 // What would fit
 //===----------------------------------------------------------------------===//
 
-/// `latencyMs` rounded up to three significant digits: an SLO to type.
-static double roundUpSlo(double latencyMs) {
-  double digits = 2 - std::floor(std::log10(latencyMs));
+double roundUpLimit(double least) {
+  double digits = 2 - std::floor(std::log10(least));
   double unit = std::pow(10.0, std::abs(digits));
   // Divide by whole powers of ten, which are exact.
-  double rounded = digits > 0 ? std::ceil(latencyMs * unit) / unit
-                              : std::ceil(latencyMs / unit) * unit;
-  return std::max(rounded, latencyMs);
+  double rounded = digits > 0 ? std::ceil(least * unit) / unit
+                              : std::ceil(least / unit) * unit;
+  return std::max(rounded, least);
 }
 
 /// The shortest SLO under which something fits, rounded up.
@@ -60,7 +62,7 @@ static std::optional<NextFeasible> trySlo(const StrategySpace &space,
   std::optional<Plan> fastest = probe(space, noSlo, Goal::Latency);
   if (!fastest)
     return std::nullopt;
-  double longer = roundUpSlo(fastest->evaluation.latencyMs);
+  double longer = roundUpLimit(fastest->evaluation.latencyMs);
   if (longer <= sloMs)
     return std::nullopt; // found only now; no change of the SLO is needed
   Change change{Change::Kind::Slo, sloMs, longer};

@@ -14,7 +14,7 @@
 
 namespace shardopt::search {
 
-/// Above the logarithm of any quotient of two doubles, twice.
+/// Above the logarithm of any quotient of two doubles, three times.
 static constexpr double structuralViolation = 1e4;
 
 bool isBetterValue(Goal goal, double a, double b) {
@@ -65,6 +65,7 @@ double Objective::violation(const Evaluation &evaluation) const {
   if (!evaluation.hasMetrics())
     return structuralViolation;
   double known = excess(evaluation.memoryGb, memoryCapacityGb) +
+                 excess(evaluation.activationsGb, activationsGb) +
                  excess(evaluation.latencyMs, sloMs);
   return known > 0 ? known : 1;
 }

@@ -35,12 +35,13 @@ Degrees because(Reason reason) { return {1, 1, 1, int64_t(reason)}; }
 
 } // namespace
 
-TEST(DegreeMask, MasksIllegalDegreesAndThoseThatExceedTheMemory) {
+TEST(DegreeMask, MasksIllegalDegreesAndThoseThatAreTooLarge) {
   Bounds bounds;
   StrategySpace space = makeSpace(1, {});
   DegreeMask mask(bounds, space.dimDomains(), Goal::Throughput);
   EXPECT_TRUE(mask.isHopeless(because(Reason::Structural)));
   EXPECT_TRUE(mask.isHopeless(because(Reason::Memory)));
+  EXPECT_TRUE(mask.isHopeless(because(Reason::Activations)));
   EXPECT_FALSE(mask.isHopeless(because(Reason::Slo)));
   EXPECT_FALSE(mask.isHopeless(because(Reason::None)));
 }

@@ -80,19 +80,27 @@ TEST_F(EvaluationLogTest, GivesTheSameDoublesBack) {
     slow.evaluation.valid = false;
     slow.evaluation.reason = Reason::Slo;
     ASSERT_FALSE((*log)->append(slow));
+    Plan full = planOf(10, 1);
+    full.evaluation.valid = false;
+    full.evaluation.reason = Reason::Activations;
+    full.evaluation.activationsGb = 0.1 + 0.2;
+    ASSERT_FALSE((*log)->append(full));
   }
   auto log = open();
   ASSERT_TRUE(log) << log.error().message;
-  ASSERT_EQ((*log)->resumed().size(), 6u);
+  ASSERT_EQ((*log)->resumed().size(), 7u);
   for (int i = 0; i < 5; ++i) {
     const Plan &plan = (*log)->resumed()[i];
     EXPECT_EQ(plan.strategy, planOf(i + 1, 0).strategy);
     EXPECT_EQ(plan.evaluation.throughput, values[i]);
     EXPECT_EQ(plan.evaluation.latencyMs, 1.0 / 3);
+    EXPECT_EQ(plan.evaluation.activationsGb, 0);
     EXPECT_TRUE(plan.evaluation.valid);
   }
   EXPECT_EQ((*log)->resumed()[5].evaluation.reason, Reason::Slo);
   EXPECT_FALSE((*log)->resumed()[5].evaluation.valid);
+  EXPECT_EQ((*log)->resumed()[6].evaluation.reason, Reason::Activations);
+  EXPECT_EQ((*log)->resumed()[6].evaluation.activationsGb, 0.1 + 0.2);
 }
 
 TEST_F(EvaluationLogTest, DropsALastLineWithoutAnEnd) {

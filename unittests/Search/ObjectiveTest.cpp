@@ -56,6 +56,16 @@ TEST(Objective, InvalidByViolation) {
   EXPECT_TRUE(objective.better(both, invalid(Reason::Failed, 0, 0)));
 }
 
+TEST(Objective, ExcessOfActivationsCountsLikeThatOfMemory) {
+  Objective objective{Goal::Throughput, 50, 72, 0.5};
+  Evaluation full = invalid(Reason::Activations, 10, 36);
+  full.activationsGb = 1;
+  EXPECT_DOUBLE_EQ(objective.violation(full), std::log(2));
+  Evaluation fuller = full;
+  fuller.activationsGb = 2;
+  EXPECT_TRUE(objective.better(full, fuller));
+}
+
 TEST(Objective, UnknownLimitsLeaveAConstant) {
   Objective objective;
   EXPECT_EQ(objective.violation(invalid(Reason::Memory, 10, 144)), 1);

@@ -59,6 +59,9 @@ public:
   /// What an op of the layers of `kind` sees.
   Context context(const Degrees &degrees, const LayerKind &kind,
                   const std::optional<BatchRange> &range = {}) const;
+  /// The same of the first kind of layers that have `body`; other kinds differ
+  /// in windows alone.
+  Context contextOfBody(const Degrees &degrees, unsigned body) const;
 
   /// Whether a trellis can be made of every body: whether bodies, the values
   /// that are needed at a time, and the operands of an op, are few enough.

@@ -11,16 +11,24 @@
 #include "shardopt/Model/Context.h"
 #include "shardopt/Model/Strategy.h"
 
+#include <limits>
+
 namespace shardopt::cost {
 
 /// What makes a strategy invalid, apart from its structure.
 struct Limits {
-  int64_t maxDevices = 0;    ///< budget; 0: none
-  double memoryBytes = 0;    ///< usable memory of a device
+  int64_t maxDevices = 0; ///< budget; 0: none
+  double memoryBytes = 0; ///< usable memory of a device
+  /// A device's for values between ops, at each moment (LiveValues.h).
+  double activationBytes = std::numeric_limits<double>::infinity();
   double latencySeconds = 0; ///< SLO on TPOT (decode) or TTFT (prefill)
   /// Available devices: throughput is per available device, with as many
   /// workers as fit; 0: per device that a plan takes.
   int64_t available = 0;
+
+  bool limitsActivations() const {
+    return activationBytes < std::numeric_limits<double>::infinity();
+  }
 };
 
 /// Workers of `devices` devices each that fit `available`.
@@ -30,9 +38,10 @@ constexpr int64_t replicasOn(int64_t available, int64_t devices) {
 
 /// Times and bytes of the stages of a pipeline, for one micro-batch.
 struct Pipeline {
-  double sumSeconds = 0;     ///< of all stages
-  double slowestSeconds = 0; ///< of the slowest stage
-  double maxBytes = 0;       ///< on a device of the fullest stage
+  double sumSeconds = 0;      ///< of all stages
+  double slowestSeconds = 0;  ///< of the slowest stage
+  double maxBytes = 0;        ///< on a device of the fullest stage
+  double activationBytes = 0; ///< at the fullest moment, if that is limited
 
   /// Adds `repeats` stages.
   void addStages(int64_t repeats, double seconds, double bytes);

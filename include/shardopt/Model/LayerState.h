@@ -19,6 +19,11 @@ constexpr LayoutSet bit(Layout layout) {
   return static_cast<LayoutSet>(1 << int(layout));
 }
 
+/// `copies` of a value without those that a whole copy gives for nothing.
+constexpr LayoutSet withoutNeedless(LayoutSet copies) {
+  return copies & bit(Layout::R) ? bit(Layout::R) : copies;
+}
+
 /// Between two ops of a layer: how the op that made it left each value, and
 /// the copies that reshards for consumers have added. A consumer of dim `none`
 /// follows the former; what it pays is the cheapest reshard from the latter.
@@ -31,6 +36,8 @@ public:
   /// `value` is resharded to `to`. The copy is one of its root as well, while
   /// copies of the root are not its own.
   void take(ValueId value, Layout to);
+  /// An op takes `value` as `rule` says, and leaves the copy that it says.
+  void take(ValueId value, const OperandRule &rule);
 
   const Placement &placement(ValueId value) const { return places[value]; }
   Layout layout(ValueId value) const { return places[value].layout; }

@@ -46,21 +46,31 @@ struct Strategy {
 
 /// Why a strategy is not valid; the first that applies, in this order. `Failed`
 /// is a black box that gave no answer: nothing is known of the strategy.
-enum class Reason : uint8_t { None, Structural, Memory, Slo, Failed };
+enum class Reason : uint8_t {
+  None,
+  Structural,
+  Memory,
+  Activations,
+  Slo,
+  Failed
+};
 
-/// The spelling of `reason` in every report: "", "structural", "memory", "slo",
-/// "failed".
+/// The spelling of `reason` in every report: "", "structural", "memory",
+/// "activations", "slo", "failed".
 const char *spell(Reason reason);
 
 /// What a simulator says of a strategy. A structurally invalid strategy, and
-/// one on which the simulator failed, has zero metrics; one that exceeds memory
-/// or the SLO has true ones.
+/// one on which the simulator failed, has zero metrics; one that exceeds a
+/// limit has true ones.
 struct Evaluation {
   bool valid = false;
   Reason reason = Reason::Structural;
   double throughput = 0; ///< tokens/s per device (prompt tokens in prefill)
   double latencyMs = 0;  ///< TPOT (decode) or TTFT (prefill), milliseconds
   double memoryGb = 0;   ///< the fullest device, in units of 1e9 bytes
+  /// The most that values between ops take at a moment, the same; 0 where they
+  /// are not limited.
+  double activationsGb = 0;
 
   bool hasMetrics() const {
     return reason != Reason::Structural && reason != Reason::Failed;

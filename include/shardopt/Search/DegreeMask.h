@@ -19,7 +19,7 @@ namespace shardopt::search {
 
 /// Says of degrees, without an evaluation, whether every choice of dims is
 /// infeasible: because the degrees themselves are illegal, or because what the
-/// ops store at least exceeds the memory of a device. Degrees that only miss
+/// ops store, or hand on, at least exceeds its limit. Degrees that only miss
 /// the SLO are not masked, since how far they miss it is worth learning.
 ///
 /// Refers to the decomposition, which must outlive it. May be asked from

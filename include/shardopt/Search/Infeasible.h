@@ -22,7 +22,8 @@ namespace shardopt::search {
 /// The limit that keeps a plan from being better, or from being at all.
 struct BindingConstraint {
   Reason kind = Reason::None;
-  double value = 0; ///< GB (memory) or ms (SLO) that are needed; else 0
+  /// GB (memory, activations) or ms (SLO) that are needed; else 0.
+  double value = 0;
   double limit = 0; ///< GB or ms that are available; else 0
 };
 
@@ -33,9 +34,10 @@ BindingConstraint bindingConstraint(const Evaluation &invalid,
 /// One change to what was asked for.
 struct Change {
   enum class Kind : uint8_t {
-    Devices, ///< more of them, the fewest that will do
-    Slo,     ///< a longer latency, in ms
-    Batch,   ///< a smaller batch than the list allows
+    Devices,     ///< more of them, the fewest that will do
+    Slo,         ///< a longer latency, in ms
+    Batch,       ///< a smaller batch than the list allows
+    Activations, ///< more room for values between ops, in GB
   };
   Kind kind;
   double from; ///< what was asked for (of a batch list, its smallest)
@@ -50,6 +52,9 @@ struct NextFeasible {
   Change change;
   Plan plan;
 };
+
+/// `least`, above 0, rounded up to three significant digits: a limit to type.
+double roundUpLimit(double least);
 
 /// The best plan of `space` for `goal` under an SLO (ms; infinity for none),
 /// by whatever search the caller prefers; none if nothing feasible was found.

@@ -25,6 +25,7 @@ struct Objective {
   Goal goal = Goal::Throughput;
   double sloMs = 0;            ///< TPOT or TTFT
   double memoryCapacityGb = 0; ///< units of 1e9 bytes a device
+  double activationsGb = 0;    ///< of values between ops, the same
 
   /// A strict weak order: whether `a` is better than `b`.
   bool better(const Evaluation &a, const Evaluation &b) const;
@@ -36,9 +37,9 @@ struct Objective {
   /// metric of 0 that of the least double. Only valid evaluations have one.
   double score(const Evaluation &evaluation) const;
 
-  /// 0 if valid; max(0, log(memory/capacity)) + max(0, log(latency/SLO)) if
-  /// those limits are exceeded; a constant above any of these if structural or
-  /// failed.
+  /// 0 if valid; the sum of max(0, log(value/limit)) of memory, activations and
+  /// latency if a limit is exceeded; a constant above any of these if
+  /// structural or failed.
   double violation(const Evaluation &evaluation) const;
 };
 

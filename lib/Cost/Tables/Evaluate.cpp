@@ -7,6 +7,7 @@
 
 #include "shardopt/Cost/Tables/Evaluate.h"
 
+#include <algorithm>
 #include <cassert>
 
 using namespace shardopt;
@@ -26,6 +27,9 @@ static std::optional<LayerChoice> walk(const Trellis &trellis,
     const Edge &edge = trellis.edge(step, state, dim);
     choice.seconds += edge.seconds;
     choice.bytes += edge.bytes;
+    if (!trellis.liveBytes.empty())
+      choice.liveBytes =
+          std::max(choice.liveBytes, trellis.liveBytes[step.edge(state, dim)]);
     state = edge.next;
   }
   choice.exit = &trellis.exits[state];

@@ -7,6 +7,7 @@
 
 #include "shardopt/Cost/Tables/Tables.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace shardopt;
@@ -137,5 +138,8 @@ Pipeline Tables::sumStages(const std::vector<Stage> &stages, Dim embed,
     }
     pipeline.addStages(stage.repeats, seconds, bytes);
   }
+  for (const LayerChoice &layer : layers)
+    pipeline.activationBytes =
+        std::max(pipeline.activationBytes, layer.liveBytes);
   return pipeline;
 }

@@ -12,6 +12,7 @@
 #include "OpEntries.h"
 #include "StateNumbers.h"
 #include "VariationSet.h"
+#include "shardopt/Cost/LiveValues.h"
 #include "shardopt/Model/LayerState.h"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ public:
 private:
   void addStep(size_t nodeNumber);
   OpEntries &entriesOf(const Node &node);
-  Edge makeEdge(size_t nodeNumber, const StateKey &from, Dim dim);
+  void addEdge(size_t nodeNumber, size_t edge, const StateKey &from, Dim dim);
+  Edge makeEdge(size_t nodeNumber, const StateKey &from, Dim dim, double &held);
   OpEntry &entry(const Node &node, Dim dim, Span<const Placement> incoming);
   void fill(OpEntry &entry, const Node &node, Dim dim,
             Span<const Placement> incoming);
@@ -66,6 +68,7 @@ private:
   std::vector<Context> contexts;
 
   Trellis trellis;
+  std::optional<LiveValues> moments; ///< where values are limited
   VariationSet variations;
   LayerState state;
   /// The placement of each value in each layout; the layout implies the rest.
@@ -88,12 +91,8 @@ StateKey TrellisBuilder::pack(const std::vector<ValueId> &live,
   key.setVariation(variation);
   for (size_t i = 0; i < live.size(); ++i) {
     LayoutSet copies = 0;
-    if (index.values[live[i]].fansOut) {
-      copies = state.copies(live[i]);
-      // A whole copy gives every other for free.
-      if (copies & bit(Layout::R))
-        copies = bit(Layout::R);
-    }
+    if (index.values[live[i]].fansOut)
+      copies = withoutNeedless(state.copies(live[i]));
     key.setValue(i, state.layout(live[i]), copies);
   }
   return key;
@@ -130,6 +129,8 @@ TrellisBuilder::TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
 }
 
 Trellis TrellisBuilder::build() {
+  if (costs.limits().limitsActivations())
+    moments.emplace(costs, bodyNumber, contexts.front());
   states.number(StateKey());
   for (size_t i = 0; i < body.nodes.size(); ++i)
     addStep(i);
@@ -170,15 +171,25 @@ void TrellisBuilder::addStep(size_t nodeNumber) {
   step.numDims = numDims(choices);
   trellis.steps.push_back(step);
   trellis.edges.resize(step.firstEdge + size_t(step.numStates) * step.numDims);
+  if (moments)
+    trellis.liveBytes.resize(trellis.edges.size());
   entries = &entriesOf(node);
   entries->reserve(step.numDims, node.operands.size());
   nextStates.clear();
   for (unsigned from = 0; from < step.numStates; ++from)
     for (const DimChoice &choice : choices)
       if (domains.empty() || contains(domains[node.variable], choice.dim))
-        trellis.edges[step.edge(from, choice.dim)] =
-            makeEdge(nodeNumber, states[from], choice.dim);
+        addEdge(nodeNumber, step.edge(from, choice.dim), states[from],
+                choice.dim);
   std::swap(states, nextStates);
+}
+
+void TrellisBuilder::addEdge(size_t nodeNumber, size_t edge,
+                             const StateKey &from, Dim dim) {
+  double held = 0;
+  trellis.edges[edge] = makeEdge(nodeNumber, from, dim, held);
+  if (moments)
+    trellis.liveBytes[edge] = held;
 }
 
 /// Entries of `node`, as far as they are known. Variations are numbered by
@@ -193,8 +204,9 @@ OpEntries &TrellisBuilder::entriesOf(const Node &node) {
   return own;
 }
 
-Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
-                              Dim dim) {
+/// Where values are followed as they live, `held` is what there is of them.
+Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from, Dim dim,
+                              double &held) {
   const Node &node = body.nodes[nodeNumber];
   if (nodeNumber > 0) {
     unpack(index.liveAfter[nodeNumber - 1], from);
@@ -221,6 +233,10 @@ Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
 
   edge.seconds = found.seconds;
   edge.bytes = found.bytes;
+  if (moments) {
+    held = moments->held(nodeNumber, state, found.operands, found.results);
+    edge.fits = held <= costs.limits().activationBytes;
+  }
   for (unsigned i = 0; i < incoming.size(); ++i) {
     ValueId value = node.operands[i];
     double cheapest = -1;
@@ -232,11 +248,7 @@ Edge TrellisBuilder::makeEdge(size_t nodeNumber, const StateKey &from,
         cheapest = seconds;
     }
     edge.seconds += cheapest;
-    const OperandRule &taken = found.operands[i];
-    if (taken.copy == OperandRule::Copy::Required)
-      state.take(value, taken.required.layout);
-    else if (taken.copy == OperandRule::Copy::Whole)
-      state.take(value, Layout::R);
+    state.take(value, found.operands[i]);
   }
   for (size_t i = 0; i < node.results.size(); ++i) {
     const Placement &place = found.results[i].placement;

@@ -38,8 +38,19 @@ static Slack clipped(double memory, double latency) {
           std::clamp(latency, -largestSlack, largestSlack)};
 }
 
+/// How full a device is: of what it stores, or of values between ops, whichever
+/// is closer to its limit.
+static double memoryRatio(const Evaluation &evaluation,
+                          const Objective &objective) {
+  double stored = logRatio(evaluation.memoryGb, objective.memoryCapacityGb);
+  if (!isKnown(objective.activationsGb) || !(evaluation.activationsGb > 0))
+    return stored;
+  return std::max(stored,
+                  logRatio(evaluation.activationsGb, objective.activationsGb));
+}
+
 Slack slackOf(const Evaluation &evaluation, const Objective &objective) {
-  return clipped(logRatio(evaluation.memoryGb, objective.memoryCapacityGb),
+  return clipped(memoryRatio(evaluation, objective),
                  logRatio(evaluation.latencyMs, objective.sloMs));
 }
 
@@ -60,9 +71,8 @@ Targets TargetEncoder::logarithms(const Strategy &strategy,
           ? std::min(logRatio(evaluation.latencyMs, objective.sloMs),
                      largestExcess)
           : boundedLog(evaluation.latencyMs);
-  targets[Memory] =
-      std::clamp(logRatio(evaluation.memoryGb, objective.memoryCapacityGb),
-                 -largestExcess, largestExcess);
+  targets[Memory] = std::clamp(memoryRatio(evaluation, objective),
+                               -largestExcess, largestExcess);
   targets[Rate] = boundedLog(evaluation.throughput * evaluation.latencyMs) +
                   logDevicesPerSequence(strategy.degrees);
   return targets;

@@ -7,7 +7,7 @@
 
 #include "shardopt/Search/Dims/Activations.h"
 
-#include "shardopt/Model/LayerState.h"
+#include "shardopt/Cost/LiveValues.h"
 
 #include <algorithm>
 #include <map>
@@ -27,20 +27,9 @@ public:
   void write();
 
 private:
-  /// What is known of a value.
-  struct Value {
-    size_t made = 0;
-    size_t lastRead = 0; ///< by itself, the exit being behind all ops
-    double rows = 0;
-    std::array<std::optional<Placement>, numLayouts> places;
-    std::vector<size_t> reads; ///< nodes, in order, where copies are kept
-  };
-
-  void findLives();
   /// Calls `visit` with each strategy of an op, the placements of its operands
   /// and its rule.
   template <typename Visit> void forStrategies(size_t op, Visit visit) const;
-  void findPlacements(size_t op);
   void writeResults(size_t op);
   void writeTransients(size_t op);
   void writeReads(ValueId value);
@@ -48,65 +37,34 @@ private:
   std::map<int32_t, Layout> requestsOf(size_t op, size_t operand) const;
 
   void add(size_t node, size_t begin, size_t end, std::vector<double> bytes);
-  double rowsOf(ValueId value) const {
-    return values[value].rows > 0 ? values[value].rows : double(context.rows);
-  }
-  double bytesOf(ValueId value, Layout layout) const;
-  double bytesOfSet(ValueId value, LayoutSet layouts) const;
-  /// From when on copies of `value` are not those of the value that it passes
-  /// on.
-  size_t ownFrom(ValueId value) const {
-    ValueId root = index.values[value].root;
-    return root == value ? 0 : values[root].lastRead + 1;
-  }
-
   const StrategyGraph &graph;
   const Body &body;
-  const BodyIndex &index;
   const Context context;
+  const LiveValues live;
   const size_t firstMoment;
   std::vector<Buffer> &out;
   std::vector<size_t> opNodes; ///< by op
-  std::vector<Value> values;
+  /// By value: the nodes of its reads, in order, where copies are kept.
+  std::vector<std::vector<size_t>> reads;
 };
 
 } // namespace
 
-/// The context of a layer of `body`; kinds differ in windows alone.
-static Context contextOf(const StrategyGraph &graph, unsigned body) {
-  const auto &kinds = graph.costs().layers().kinds();
-  auto kind = std::find_if(kinds.begin(), kinds.end(),
-                           [&](auto &known) { return known.body == body; });
-  return graph.costs().context(graph.context().degrees, *kind);
-}
-
 BodyBuffers::BodyBuffers(const StrategyGraph &graph, unsigned body,
                          size_t firstMoment, std::vector<Buffer> &out)
     : graph(graph), body(graph.costs().model().bodies[body]),
-      index(graph.costs().body(body)), context(contextOf(graph, body)),
-      firstMoment(firstMoment), out(out), opNodes(this->body.nodes.size()),
-      values(this->body.numValues) {
+      context(graph.costs().contextOfBody(graph.context().degrees, body)),
+      live(graph.costs(), body, context), firstMoment(firstMoment), out(out),
+      opNodes(this->body.nodes.size()), reads(this->body.numValues) {
   for (size_t node = 0; node < graph.nodes().size(); ++node) {
     const std::optional<LayerPlace> &place = graph.nodes()[node].place;
     if (!place || place->body != body)
       continue;
     if (place->read)
-      values[*place->read].reads.push_back(node);
+      reads[*place->read].push_back(node);
     else
       opNodes[place->op] = node;
   }
-}
-
-void BodyBuffers::findLives() {
-  for (size_t op = 0; op < body.nodes.size(); ++op) {
-    for (ValueId value : body.nodes[op].operands)
-      values[value].lastRead = op;
-    for (ValueId value : body.nodes[op].results)
-      values[value].made = values[value].lastRead = op;
-  }
-  for (const auto *leaving : {&body.exitResiduals, &body.exitOutputs})
-    for (ValueId value : *leaving)
-      values[value].lastRead = body.nodes.size();
 }
 
 template <typename Visit>
@@ -117,52 +75,12 @@ void BodyBuffers::forStrategies(size_t op, Visit visit) const {
     auto dim = Dim(at.value(s, 0));
     std::vector<Placement> incoming;
     for (size_t i = 0; i < node.operands.size(); ++i)
-      incoming.push_back(
-          op == 0 ? Placement{Layout(at.value(s, 1 + i)),
-                              graph.costs().model().rowBytes}
-                  : *values[node.operands[i]].places[at.value(s, 1 + i)]);
+      incoming.push_back(op == 0 ? Placement{Layout(at.value(s, 1 + i)),
+                                             graph.costs().model().rowBytes}
+                                 : *live.placement(node.operands[i],
+                                                   Layout(at.value(s, 1 + i))));
     visit(s, incoming, node.op->rule(dim, incoming, context));
   }
-}
-
-void BodyBuffers::findPlacements(size_t op) {
-  const Node &node = body.nodes[op];
-  auto place = [&](ValueId value, const Placement &at) {
-    values[value].places[size_t(at.layout)] = at;
-  };
-  forStrategies(op, [&](size_t, auto &incoming, const Rule &rule) {
-    for (size_t i = 0; i < node.operands.size(); ++i) {
-      double &rows = values[node.operands[i]].rows;
-      rows = std::max(rows, rule.operands[i].rows);
-    }
-    if (op == 0)
-      place(body.residual, incoming[0]);
-    for (size_t i = 0; i < node.results.size(); ++i)
-      place(node.results[i], rule.results[i].placement);
-  });
-}
-
-double BodyBuffers::bytesOf(ValueId value, Layout layout) const {
-  const Value &of = values[value];
-  double rows = rowsOf(value);
-  const std::optional<Placement> &made = of.places[size_t(layout)];
-  if (made)
-    return context.heldBytes(*made, rows);
-  // A copy, as those that it is made of.
-  double most = 0;
-  for (const std::optional<Placement> &any : of.places)
-    if (any)
-      most = std::max(
-          most, context.heldBytes({layout, any->rowBytes, any->over}, rows));
-  return most;
-}
-
-double BodyBuffers::bytesOfSet(ValueId value, LayoutSet layouts) const {
-  double sum = 0;
-  for (Layout layout : allLayouts)
-    if (layouts & bit(layout))
-      sum += bytesOf(value, layout);
-  return sum;
 }
 
 void BodyBuffers::add(size_t node, size_t begin, size_t end,
@@ -189,15 +107,15 @@ void BodyBuffers::writeResults(size_t op) {
       bool isResidual = i == body.nodes[op].results.size();
       Layout layout =
           (isResidual ? incoming[0] : rule.results[i].placement).layout;
-      bytes[i].push_back(bytesOf(made[i], layout));
+      bytes[i].push_back(live.bytes(made[i], layout));
     }
   });
   for (size_t i = 0; i < made.size(); ++i) {
-    const Value &value = values[made[i]];
-    size_t end = value.reads.empty()
-                     ? value.lastRead + 1
-                     : graph.nodes()[value.reads.front()].place->op;
-    add(opNodes[op], std::max(op, ownFrom(made[i])), end, std::move(bytes[i]));
+    const std::vector<size_t> &readers = reads[made[i]];
+    size_t end = readers.empty() ? live.lastRead(made[i]) + 1
+                                 : graph.nodes()[readers.front()].place->op;
+    add(opNodes[op], std::max(op, live.ownFrom(made[i])), end,
+        std::move(bytes[i]));
   }
 }
 
@@ -209,15 +127,15 @@ void BodyBuffers::writeTransients(size_t op) {
     double sum = 0;
     for (size_t i = 0; op > 0 && i < node.operands.size(); ++i) {
       ValueId value = node.operands[i];
-      Layout to = rule.operands[i].required.layout;
+      const Placement &to = rule.operands[i].required;
       bool isCopied =
-          incoming[i].layout != to && incoming[i].layout != Layout::R;
+          incoming[i].layout != to.layout && incoming[i].layout != Layout::R;
       bool isFirst =
           std::find(node.operands.begin(), node.operands.begin() + long(i),
                     value) == node.operands.begin() + long(i);
-      if (isCopied && isFirst && values[value].reads.empty() &&
-          op >= ownFrom(value))
-        sum += context.heldBytes(rule.operands[i].required, rowsOf(value));
+      if (isCopied && isFirst && reads[value].empty() &&
+          op >= live.ownFrom(value))
+        sum += live.copied(value, to);
     }
     bytes.push_back(sum);
   });
@@ -241,12 +159,13 @@ std::map<int32_t, Layout> BodyBuffers::requestsOf(size_t op,
 
 /// The copies of a value from one reader to the next.
 void BodyBuffers::writeReads(ValueId value) {
-  const std::vector<size_t> &reads = values[value].reads;
-  for (size_t k = 0; k < reads.size(); ++k) {
-    const GraphNode &read = graph.nodes()[reads[k]];
+  const std::vector<size_t> &readers = reads[value];
+  for (size_t k = 0; k < readers.size(); ++k) {
+    const GraphNode &read = graph.nodes()[readers[k]];
     size_t op = read.place->op;
-    size_t next = k + 1 < reads.size() ? graph.nodes()[reads[k + 1]].place->op
-                                       : values[value].lastRead + 1;
+    size_t next = k + 1 < readers.size()
+                      ? graph.nodes()[readers[k + 1]].place->op
+                      : live.lastRead(value) + 1;
     std::map<int32_t, Layout> requests = requestsOf(op, read.place->operand);
     std::vector<double> during, behind;
     for (size_t s = 0; s < read.numStrategies(); ++s) {
@@ -257,20 +176,18 @@ void BodyBuffers::writeReads(ValueId value) {
       if (!(before & bit(Layout::R)) && taken != requests.end())
         all |= bit(taken->second);
       // A second operand that is the same value counts what is left.
-      during.push_back(bytesOfSet(value, next == op ? all & ~after : all));
-      behind.push_back(bytesOfSet(value, after));
+      during.push_back(
+          live.bytes(value, LayoutSet(next == op ? all & ~after : all)));
+      behind.push_back(live.bytes(value, after));
     }
-    size_t from = ownFrom(value);
+    size_t from = live.ownFrom(value);
     if (op >= from)
-      add(reads[k], op, op + 1, std::move(during));
-    add(reads[k], std::max(op + 1, from), next, std::move(behind));
+      add(readers[k], op, op + 1, std::move(during));
+    add(readers[k], std::max(op + 1, from), next, std::move(behind));
   }
 }
 
 void BodyBuffers::write() {
-  findLives();
-  for (size_t op = 0; op < body.nodes.size(); ++op)
-    findPlacements(op);
   for (size_t op = 0; op < body.nodes.size(); ++op) {
     writeResults(op);
     writeTransients(op);

@@ -105,6 +105,12 @@ void DimFrames::relax(unsigned body) {
   }
 }
 
+/// Whether a legal step of `trellis` does not fit.
+static bool exceedsActivations(const Trellis &trellis) {
+  return std::any_of(trellis.edges.begin(), trellis.edges.end(),
+                     [](const Edge &edge) { return edge.legal && !edge.fits; });
+}
+
 //===----------------------------------------------------------------------===//
 // Frames
 //===----------------------------------------------------------------------===//
@@ -127,6 +133,11 @@ DimFrames::DimFrames(const Tables &tables, Span<const DimSet> domains,
   std::stable_sort(
       list.begin(), list.end(),
       [](const DimFrame &a, const DimFrame &b) { return a.bound > b.bound; });
+  // Without a frame, all walks of a body are illegal or do not fit.
+  if (obstacle == Reason::Structural)
+    for (unsigned body = 0; body < model.bodies.size(); ++body)
+      if (exceedsActivations(tables.trellis(body)))
+        obstacle = Reason::Activations;
 }
 
 /// Adds the frames that differ from `frame` in `body` and in what follows it.

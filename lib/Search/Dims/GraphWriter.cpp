@@ -111,8 +111,7 @@ void GraphWriter::countReads(const Body &body, const BodyIndex &index) {
 /// The set of copies in which `copy` is, too. A whole one gives every other for
 /// nothing.
 static int32_t withCopy(int32_t copies, Layout copy) {
-  copies |= bit(copy);
-  return copies & bit(Layout::R) ? bit(Layout::R) : copies;
+  return withoutNeedless(LayoutSet(copies) | bit(copy));
 }
 
 /// Calls `visit` for every combination of layouts in which `operands` come.

@@ -27,13 +27,12 @@ static size_t numStatesAfter(const Trellis &trellis, size_t step) {
                                          : trellis.exits.size();
 }
 
-/// Calls `visit(state, edge, dim)` for every edge that may be taken at step
-/// number `i`.
+/// Calls `visit(state, edge, dim)` for every legal edge at step number `i`
+/// whose dim is in `allowed`.
 template <typename Visit>
-static void forEachEdge(const Trellis &trellis, size_t i, Dim anchor,
-                        Span<const DimSet> domains, Visit visit) {
+static void forEachLegal(const Trellis &trellis, size_t i, DimSet allowed,
+                         Visit visit) {
   const Trellis::Step &step = trellis.steps[i];
-  DimSet allowed = dimsAt(trellis, i, anchor, domains);
   for (unsigned state = 0; state < step.numStates; ++state) {
     for (Dim dim : dimsBelow(step.numDims)) {
       const Edge &edge = trellis.edge(step, state, dim);
@@ -41,6 +40,17 @@ static void forEachEdge(const Trellis &trellis, size_t i, Dim anchor,
         visit(state, edge, dim);
     }
   }
+}
+
+/// The same for every edge that may be taken.
+template <typename Visit>
+static void forEachEdge(const Trellis &trellis, size_t i, Dim anchor,
+                        Span<const DimSet> domains, Visit visit) {
+  forEachLegal(trellis, i, dimsAt(trellis, i, anchor, domains),
+               [&](unsigned state, const Edge &edge, Dim dim) {
+                 if (edge.fits)
+                   visit(state, edge, dim);
+               });
 }
 
 std::vector<LeastCost> cost::leastCosts(const Trellis &trellis, Dim anchor,
@@ -60,6 +70,24 @@ std::vector<LeastCost> cost::leastCosts(const Trellis &trellis, Dim anchor,
     std::swap(before, after);
   }
   return before;
+}
+
+double cost::leastLiveBytes(const Trellis &trellis,
+                            Span<const DimSet> domains) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> before(1), after;
+  for (size_t i = 0; i < trellis.steps.size(); ++i) {
+    const Trellis::Step &step = trellis.steps[i];
+    after.assign(numStatesAfter(trellis, i), infinity);
+    forEachLegal(trellis, i, domains[step.variable],
+                 [&](unsigned state, const Edge &edge, Dim dim) {
+                   double &least = after[edge.next];
+                   double held = trellis.liveBytes[step.edge(state, dim)];
+                   least = std::min(least, std::max(before[state], held));
+                 });
+    std::swap(before, after);
+  }
+  return *std::min_element(before.begin(), before.end());
 }
 
 LayerPaths::LayerPaths(const Trellis &trellis, Dim anchor,

@@ -21,10 +21,15 @@ namespace shardopt::cost {
 std::vector<LeastCost> leastCosts(const Trellis &trellis, Dim anchor,
                                   Span<const DimSet> domains);
 
+/// The least that values between ops take at the fullest moment of a walk in
+/// `domains`; infinite if there is none. The trellis follows these values.
+double leastLiveBytes(const Trellis &trellis, Span<const DimSet> domains);
+
 /// The walks in `domains` whose first dim is `anchor` and that no walk to the
-/// same exit beats in seconds without losing in bytes; one of those that are
-/// equal in both. Sums are rounded in the order of the ops, and rounding is
-/// monotone: what is dropped cannot win by rounding either.
+/// same exit beats in seconds without losing in bytes, of those that fit at
+/// each moment; one of those that are equal in both. Sums are rounded in the
+/// order of the ops, and rounding is monotone: what is dropped cannot win by
+/// rounding either.
 class LayerPaths {
 public:
   struct Path {

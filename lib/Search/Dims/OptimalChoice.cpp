@@ -128,7 +128,8 @@ size_t ChoiceSearch::largestTerm() const {
 }
 
 Aim ChoiceSearch::aimAt(size_t term, double most, double worthwhile) const {
-  Aim aim{terms[term].weights, memoryResources(graph), worthwhile};
+  Aim aim{terms[term].weights, memoryResources(graph), worthwhile,
+          activationLimit(graph)};
   auto limit = [&](const Term &what, double seconds) {
     if (!(seconds < infinity))
       return;
@@ -278,9 +279,9 @@ ChoiceResult ChoiceSearch::run(std::optional<double> incumbent) {
       break;
     if (!isBetter) {
       // Rounded too coarsely, if the rest are strategies of no use.
-      double finest = termOf(term, *outcome.choice);
+      double finest = termOf(term, *outcome.choice) * (1 + slack);
       if (finest < worthwhile) {
-        worthwhile = finest * (1 + slack);
+        worthwhile = finest;
         continue;
       }
       break;
@@ -301,7 +302,7 @@ ChoiceResult selection::optimalChoice(const StrategyGraph &graph, Goal goal,
 }
 
 double ChoiceSearch::boundForAnyCut(double sending) const {
-  Aim sum{{}, {}, infinity};
+  Aim sum{{}, {}, infinity, activationLimit(graph)};
   for (const cost::Stage &stage : graph.stages())
     sum.weights.push_back(double(stage.repeats));
   ChoiceResult unused;

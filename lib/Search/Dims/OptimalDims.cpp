@@ -206,6 +206,15 @@ static Optimum smallest(Optimum optimum, const Tables &tables,
   return optimum;
 }
 
+double cost::leastLiveBytes(const Tables &tables, Span<const DimSet> domains) {
+  if (tables.isStructurallyInvalid())
+    return std::numeric_limits<double>::infinity();
+  double least = 0;
+  for (size_t body = 0; body < tables.costs().model().bodies.size(); ++body)
+    least = std::max(least, leastLiveBytes(tables.trellis(body), domains));
+  return least;
+}
+
 std::optional<Optimum> cost::optimalDims(const Tables &tables,
                                          Span<const DimSet> domains, Goal goal,
                                          std::optional<double> incumbent) {

@@ -74,8 +74,15 @@ std::vector<Resource> selection::memoryResources(const StrategyGraph &graph) {
   return withoutCovered(graph, resources);
 }
 
+std::optional<double> selection::activationLimit(const StrategyGraph &graph) {
+  const cost::Limits &limits = graph.costs().limits();
+  return limits.limitsActivations() ? std::optional(limits.activationBytes)
+                                    : std::nullopt;
+}
+
 Aim selection::aimAtSum(const StrategyGraph &graph) {
   Aim aim;
+  aim.activationBytes = activationLimit(graph);
   for (const cost::Stage &stage : graph.stages())
     aim.weights.push_back(double(stage.repeats));
   aim.resources = memoryResources(graph);

@@ -49,6 +49,18 @@ TEST(TargetEncoder, TakesLogarithmsOfWhatIsLimited) {
   EXPECT_DOUBLE_EQ(targets[Encoder::Rate], std::log(120. * 20 * 16 / 64));
 }
 
+TEST(TargetEncoder, TakesTheLimitOfMemoryThatIsCloser) {
+  Objective narrow = limits;
+  narrow.activationsGb = 2;
+  Evaluation evaluation = good;
+  for (double activations : {0.5, 1.5, 3.}) {
+    evaluation.activationsGb = activations;
+    EXPECT_DOUBLE_EQ((*Encoder(narrow, nullptr)
+                           .encode(strategy, evaluation))[Encoder::Memory],
+                     std::log(std::max(40. / 80, activations / 2)));
+  }
+}
+
 TEST(TargetEncoder, ScoresTrueTargetsByTheGoal) {
   EXPECT_NEAR(roundTrip({limits, nullptr}, good).score,
               std::log(120) + std::log(50), 1e-12);

@@ -8,11 +8,12 @@
 #include "shardopt/Search/Dims/Activations.h"
 
 #include "shardopt/Cost/LayerWalk.h"
+#include "shardopt/Cost/LiveValues.h"
 #include "shardopt/Model/LayerState.h"
 #include "shardopt/Search/Dims/ScaledProblem.h"
 #include "shardopt/Solvers/Selection/Verify.h"
 
-#include "TestModels.h"
+#include "WiredModels.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -163,9 +164,7 @@ std::vector<double> naiveActivations(const CostModel &costs,
   return all;
 }
 
-void expectSameActivations(const ModelConfig &config,
-                           const Workload &workload) {
-  CostModel costs = makeCosts(config, workload, h100());
+void expectSameActivations(const CostModel &costs) {
   std::mt19937 random(23);
   int numCompared = 0;
   for (int i = 0; i < 8; ++i) {
@@ -184,10 +183,15 @@ void expectSameActivations(const ModelConfig &config,
       std::vector<double> found = activationsUnder(activations, *choice);
       std::vector<double> expected = naiveActivations(costs, degrees, dims);
       ASSERT_EQ(found.size(), expected.size());
+      std::vector<LiveMoment> moments = liveMoments(costs, {degrees, dims});
+      ASSERT_EQ(moments.size(), expected.size());
       double peak = 0;
       for (size_t moment = 0; moment < found.size(); ++moment) {
         EXPECT_NEAR(found[moment], expected[moment], 1e-9 * expected[moment])
             << spell(degrees) << " at " << activations.moments[moment];
+        EXPECT_EQ(moments[moment].op, activations.moments[moment]);
+        EXPECT_NEAR(moments[moment].bytes, expected[moment],
+                    1e-9 * expected[moment]);
         peak = std::max(peak, expected[moment]);
       }
       ++numCompared;
@@ -210,11 +214,14 @@ void expectSameActivations(const ModelConfig &config,
 
 TEST(Activations, AreWhatAWalkThroughTheLayerHolds) {
   Workload decode{Phase::Decode, 16384}, prefill{Phase::Prefill, 2048};
-  expectSameActivations(llama70B(), decode);
-  expectSameActivations(mixtral8x22B(), decode);
-  expectSameActivations(deepSeekV3(), decode);
-  expectSameActivations(gptOss120B(), decode);
-  expectSameActivations(deepSeekV3(), prefill);
+  for (const ModelConfig &config :
+       {llama70B(), mixtral8x22B(), deepSeekV3(), gptOss120B()})
+    expectSameActivations(makeCosts(config, decode, h100()));
+  expectSameActivations(makeCosts(deepSeekV3(), prefill, h100()));
+  for (const Body &body : {makeParallelBlock(4096), makePostNorm(4096),
+                           makeTowers(4096, 2), makeTowers(4096, 6)})
+    for (const Workload &workload : {decode, prefill})
+      expectSameActivations(wiredCosts(body, workload));
 }
 
 /// One device, two values at a time and both in bytes that anyone can count.

@@ -9,7 +9,7 @@
 #include "shardopt/Cost/Calibrated/Calibrated.h"
 #include "shardopt/Cost/Tables/Evaluate.h"
 
-#include "../../Cost/TestModels.h"
+#include "Enumeration.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -19,47 +19,6 @@ using namespace shardopt::cost;
 using namespace shardopt::cost::test;
 
 namespace {
-
-constexpr DimSet commonDims = 0b111; // but `dimBoth`
-
-/// The first of the best strategies in lexicographic order.
-std::optional<Optimum>
-enumerate(const Tables &tables, const std::vector<DimSet> &domains, Goal goal) {
-  std::optional<Optimum> best;
-  std::vector<Dim> dims(domains.size());
-  auto visit = [&](auto &self, size_t variable) -> void {
-    if (variable == dims.size()) {
-      Evaluation found = evaluate(tables, dims);
-      if (!found.valid)
-        return;
-      bool better =
-          !best || (goal == Goal::Throughput
-                        ? found.throughput > best->evaluation.throughput
-                        : found.latencyMs < best->evaluation.latencyMs);
-      if (better)
-        best = Optimum{dims, found};
-      return;
-    }
-    for (Dim dim : {Dim::Zero, Dim::One, Dim::None, dimBoth}) {
-      dims[variable] = dim;
-      if (contains(domains[variable], dim))
-        self(self, variable + 1);
-    }
-  };
-  visit(visit, 0);
-  return best;
-}
-
-/// All dims for `free` ops, one of them for the others.
-std::vector<DimSet> randomDomains(size_t size, size_t free,
-                                  std::mt19937 &random) {
-  std::vector<DimSet> domains;
-  for (size_t i = 0; i < size; ++i)
-    domains.push_back(only(static_cast<Dim>(random() % 3)));
-  for (size_t i = 0; i < free; ++i)
-    domains[random() % size] = commonDims;
-  return domains;
-}
 
 /// `degrees`, with stages of unlike layers every second time.
 Degrees cutAtRandom(const CostModel &costs, Degrees degrees,

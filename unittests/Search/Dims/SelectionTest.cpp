@@ -8,15 +8,11 @@
 #include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Cost/Roofline.h"
 #include "shardopt/Cost/Tables/Evaluate.h"
-#include "shardopt/Model/Ops/Ffn.h"
-#include "shardopt/Model/Ops/GqaAttention.h"
-#include "shardopt/Model/Ops/Norm.h"
-#include "shardopt/Model/Ops/OutProj.h"
-#include "shardopt/Model/Ops/QkvProj.h"
 #include "shardopt/Search/Dims/BalancedChoice.h"
 #include "shardopt/Solvers/Selection/Verify.h"
 
 #include "TestModels.h"
+#include "WiredModels.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -159,72 +155,6 @@ TEST(SelectionTest, FindsWhatTheTrellisFinds) {
 //===----------------------------------------------------------------------===//
 // Layers that are no chains
 //===----------------------------------------------------------------------===//
-
-/// A layer of `numTowers` towers of attention and a feed-forward block beside
-/// each other, each with a residual of its own.
-Body makeTowers(int64_t hidden, size_t numTowers, unsigned &variable) {
-  Body body;
-  body.numValues = 1;
-  auto add = [&](const std::string &name, auto op,
-                 std::vector<ValueId> operands, unsigned numResults = 1) {
-    Node node;
-    node.name = name;
-    node.variable = variable++;
-    node.op = std::make_shared<decltype(op)>(op);
-    node.operands = std::move(operands);
-    for (unsigned i = 0; i < numResults; ++i)
-      node.results.push_back(body.numValues++);
-    body.nodes.push_back(node);
-    return node.results.front();
-  };
-  for (size_t i = 0; i < numTowers; ++i) {
-    std::string tower = "tower" + std::to_string(i) + ".";
-    Norm norm;
-    norm.hidden = hidden;
-    QkvProj qkv;
-    qkv.hidden = hidden;
-    qkv.heads = 32;
-    qkv.kvHeads = 8;
-    qkv.headDim = 128;
-    GqaAttention attention;
-    attention.heads = 32;
-    attention.kvHeads = 8;
-    attention.headDim = 128;
-    OutProj out;
-    out.heads = 32;
-    out.headDim = 128;
-    out.hidden = hidden;
-    FfnUp up;
-    up.hidden = hidden;
-    up.inner = 4 * hidden / int64_t(i + 1);
-    FfnDown down;
-    static_cast<Ffn &>(down) = up;
-    ValueId value = add(tower + "attn_norm", norm, {body.residual});
-    value = add(tower + "qkv_proj", qkv, {value});
-    value = add(tower + "attention", attention, {value});
-    value = add(tower + "out_proj", out, {value});
-    value = add(tower + "ffn_norm", norm, {value, body.residual}, 2);
-    body.exitResiduals.push_back(value + 1);
-    body.exitOutputs.push_back(
-        add(tower + "ffn_down", down, {add(tower + "ffn_up", up, {value})}));
-  }
-  return body;
-}
-
-/// Layers of towers between the embedding and the head of another model.
-CostModel towerCosts(size_t numTowers) {
-  ModelConfig config = llama70B();
-  config.hidden = 4096;
-  config.layers = 12;
-  Model model = makeModel(config, decode);
-  unsigned variable = 1;
-  model.bodies = {makeTowers(config.hidden, numTowers, variable)};
-  model.head.variable = variable;
-  CostModel like = makeCosts(config, decode, h100());
-  return CostModel(std::move(model),
-                   std::make_shared<Roofline>(h100(), CommModel::Fast), 0.1,
-                   like.limits());
-}
 
 TEST(SelectionTest, CostsTowersAsTheNaiveModelDoes) {
   for (size_t numTowers : {1, 2, 3, 6}) {

@@ -18,8 +18,9 @@ namespace shardopt::cost {
 struct LayerChoice {
   Layout anchor = Layout::R;           ///< of the residual that enters it
   const Trellis::Exit *exit = nullptr; ///< its last state
-  double seconds = 0; ///< of the body's first kind, until its exit
-  double bytes = 0;   ///< of the body's first kind
+  double seconds = 0;   ///< of the body's first kind, until its exit
+  double bytes = 0;     ///< of the body's first kind
+  double liveBytes = 0; ///< at its fullest moment, if that is limited
 };
 
 /// The costs of every op under every dim and layout, for given degrees. Made

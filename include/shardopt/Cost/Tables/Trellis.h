@@ -20,6 +20,7 @@ struct Edge {
   double bytes = 0;   ///< weights and cache of a device, per layer
   uint32_t next = 0;  ///< state after the op
   bool legal = false; ///< if not, nothing else is set
+  bool fits = true;   ///< what is live while the op runs
 };
 
 /// What the layers of one kind cost more than those of the body's first kind.
@@ -73,6 +74,9 @@ struct Trellis {
 
   std::vector<Step> steps;
   std::vector<Edge> edges;
+  /// What a device holds while the op of an edge runs (LiveValues.h), by edge;
+  /// empty where that is not limited.
+  std::vector<double> liveBytes;
   std::vector<Exit> exits; ///< by the state after the last op
   Layout anchors[maxDims] =
       {}; ///< layout of the residual, by dim of the first op

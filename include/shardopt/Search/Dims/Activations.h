@@ -5,11 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A *moment* is an op of a body that runs. A device then holds the values that
-// this op, a later one or the layer's exit reads: as their ops left them, and
-// in the copies that readers have made. A copy that later readers may take is
-// kept until the last of them; one that only its reader has is there while that
-// one runs. Where a copy is whole, it replaces the others.
+// What `cost::LiveValues` says of one strategy, as a sum over the nodes of a
+// graph: what each of them makes live, and from which moment to which.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +29,7 @@ struct Activations {
   std::vector<Buffer> buffers;
 };
 
-/// Those of the layers of all bodies: of a micro-batch, without what an op
-/// needs while it runs, embedding and head.
+/// Those of all bodies, one after the other.
 Activations activationsOf(const StrategyGraph &graph);
 
 } // namespace shardopt::selection

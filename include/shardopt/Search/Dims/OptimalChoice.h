@@ -43,7 +43,7 @@ ChoiceResult optimalChoice(const StrategyGraph &graph, Goal goal,
 /// At least the throughput, or at most the latency (ms), of any dims and any
 /// division of the layers of `graph` over as many stages: the slowest takes no
 /// less than the mean. `sending` are the seconds by which what stages send may
-/// differ between divisions. Memory is not limited.
+/// differ between divisions. The memory of stages is not limited.
 double boundForAnyCut(const StrategyGraph &graph, Goal goal, double sending);
 
 } // namespace shardopt::selection

@@ -40,6 +40,11 @@ struct DimsBound {
 DimsBound boundDims(const Tables &tables, Span<const DimSet> domains,
                     Goal goal);
 
+/// The least that any choice of dims takes for values between ops at its
+/// fullest moment; infinite if no dims are legal. The tables are of limited
+/// ones.
+double leastLiveBytes(const Tables &tables, Span<const DimSet> domains);
+
 /// The best dims in `domains`, exactly: no valid choice is better, and of those
 /// that `evaluate` finds equal it is the lexicographically smallest. None if
 /// nothing is valid, or nothing is as good as `incumbent` (tokens/s per device,

@@ -31,8 +31,8 @@ struct Aim {
   std::vector<Resource> resources;
   /// More than that is of no use: what takes more alone is forbidden.
   double worthwhile = std::numeric_limits<double>::infinity();
-  /// Bytes of a device for the values between ops (Activations.h), each of
-  /// whose moments is a resource then; none: there are as many as it takes.
+  /// A device's for the values between ops (Activations.h), each of whose
+  /// moments is a resource then; none: there are as many as it takes.
   std::optional<double> activationBytes = {};
 };
 
@@ -44,8 +44,11 @@ std::vector<Resource> withoutCovered(const StrategyGraph &graph,
 /// The memory of a device of each stage that can be the fullest.
 std::vector<Resource> memoryResources(const StrategyGraph &graph);
 
-/// The seconds of all stages, under the limits of memory and the SLO: what a
-/// token, or a prompt, takes through an empty pipeline.
+/// The limit on values between ops, if there is one.
+std::optional<double> activationLimit(const StrategyGraph &graph);
+
+/// The seconds of all stages, under the limits of memory, of values between ops
+/// and of the SLO: what a token, or a prompt, takes through an empty pipeline.
 Aim aimAtSum(const StrategyGraph &graph);
 
 /// A graph as a problem of strategy selection. Its nodes come first, in their
