@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Cost/LiveValues.h"
 #include "shardopt/Planning/Plan.h"
 
 using namespace shardopt;
@@ -71,10 +72,13 @@ Binding shardopt::explainInvalid(const Scenario &scenario,
     }
     return binding;
   }
-  if (!scenario.simulator().decomposition())
+  if (!scenario.simulator().decomposition() &&
+      plan.evaluation.reason != Reason::Activations)
     return binding;
   cost::Breakdown breakdown = cost::breakdown(scenario.costs(), plan.strategy);
-  if (plan.evaluation.reason == Reason::Memory)
+  if (plan.evaluation.reason == Reason::Activations)
+    binding.part = cost::livePeak(scenario.costs(), plan.strategy).op;
+  else if (plan.evaluation.reason == Reason::Memory)
     binding.part = breakdown.memory.weightsGb >= breakdown.memory.kvCacheGb
                        ? "weights"
                        : "kv_cache";
@@ -105,6 +109,10 @@ std::string shardopt::describe(const Binding &binding,
     return "memory: " + needs + formatNumber(constraint.value) + " GB of " +
            formatNumber(constraint.limit) + " GB a device" +
            mostOf(binding.part == "kv_cache" ? "kv cache" : binding.part);
+  case Reason::Activations:
+    return "activations: " + needs + formatNumber(constraint.value) +
+           " GB of " + formatNumber(constraint.limit) + " GB a device while '" +
+           binding.part + "' runs";
   case Reason::Slo:
     return std::string("SLO: ") + needs + "a " +
            (scenario.isPrefill() ? "TTFT" : "TPOT") + " of " +
@@ -137,6 +145,9 @@ std::string shardopt::describe(const search::Change &change,
     break;
   case search::Change::Kind::Batch:
     option = "batch";
+    break;
+  case search::Change::Kind::Activations:
+    option = "activations-gb";
     break;
   }
   return option + "=" + formatNumber(change.to) + " instead of " +

@@ -41,15 +41,18 @@ std::optional<Error> shardopt::verifyPlan(const cost::CostModel &costs,
   struct {
     const char *name;
     double claimed, found;
-  } metrics[] = {{"the throughput", claimed.throughput, found.throughput},
-                 {"the latency in ms", claimed.latencyMs, found.latencyMs},
-                 {"the memory in GB", claimed.memoryGb, found.memoryGb}};
+  } metrics[] = {
+      {"the throughput", claimed.throughput, found.throughput},
+      {"the latency in ms", claimed.latencyMs, found.latencyMs},
+      {"the memory in GB", claimed.memoryGb, found.memoryGb},
+      {"the activations in GB", claimed.activationsGb, found.activationsGb}};
   for (const auto &metric : metrics)
     if (!isClose(metric.claimed, metric.found))
       return contradiction(metric.name, number(metric.claimed),
                            number(metric.found));
   const cost::Limits &limits = costs.limits();
   bool isAtLimit = isClose(found.memoryGb * 1e9, limits.memoryBytes) ||
+                   isClose(found.activationsGb * 1e9, limits.activationBytes) ||
                    isClose(found.latencyMs / 1e3, limits.latencySeconds);
   if (claimed.valid != found.valid && !isAtLimit)
     return contradiction("the strategy found",

@@ -16,7 +16,8 @@
 namespace shardopt {
 
 /// For a space without a valid strategy, one that shows what binds: the fastest
-/// of those that fit in memory; if none does, one that needs the least memory;
+/// of those that fit in memory; if none does, one whose values between ops take
+/// the least, where these are limited, or else one that needs the least memory;
 /// if all are structurally invalid, the first. After a stop, any.
 search::Plan findClosest(const Scenario &scenario,
                          const search::StrategySpace &space, unsigned threads,

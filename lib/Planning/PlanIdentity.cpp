@@ -80,6 +80,9 @@ shardopt::planIdentity(const Scenario &scenario, const PlanRequest &request,
   // Not of searches that were there before these were.
   if (options.countIdle)
     identity.emplace_back("count-idle", "true");
+  if (scenario.costs().limits().limitsActivations())
+    identity.emplace_back("activations-gb",
+                          formatNumber(options.activationsGb, 17));
   if (request.engine)
     identity.emplace_back("engine", spell(*request.engine));
   if (space.fitsBatch())

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Cost/LiveValues.h"
 #include "shardopt/Model/StageGrid.h"
 #include "shardopt/Planning/Plan.h"
 #include "shardopt/Support/Json.h"
@@ -29,6 +30,7 @@ private:
   void writeFailures();
   void writeBest();
   void writeFree();
+  void writeActivations();
   void writeTrust(const cost::Breakdown &breakdown);
   void writeBreakdown(const cost::Breakdown &breakdown);
   void writeBaselines();
@@ -158,9 +160,20 @@ void ReportWriter::writeBest() {
       .member("kv_cache", breakdown.memory.kvCacheGb)
       .member("workspace", 0.0)
       .endObject();
+  writeActivations();
   writeTrust(breakdown);
   writeBreakdown(breakdown);
   json.endObject();
+}
+
+void ReportWriter::writeActivations() {
+  cost::LiveMoment peak =
+      cost::livePeak(scenario.costs(), summary.plan->strategy);
+  json.key("activations")
+      .beginObject()
+      .member("peak_gb", peak.bytes / 1e9)
+      .member("op", peak.op)
+      .endObject();
 }
 
 /// The optimum that a plan which an engine runs replaced.
@@ -289,7 +302,8 @@ void ReportWriter::writeNextFeasible() {
     json.null();
     return;
   }
-  static constexpr const char *kinds[] = {"devices", "slo_ms", "batch"};
+  static constexpr const char *kinds[] = {"devices", "slo_ms", "batch",
+                                          "activations_gb"};
   const search::Change &change = summary.nextFeasible->change;
   json.beginObject(json::Style::Block);
   json.key("change")

@@ -7,6 +7,7 @@
 
 #include "TextTable.h"
 #include "shardopt/Cost/Breakdown.h"
+#include "shardopt/Cost/LiveValues.h"
 #include "shardopt/Model/StageGrid.h"
 #include "shardopt/Planning/OpCuts.h"
 #include "shardopt/Planning/Plan.h"
@@ -285,6 +286,14 @@ void TableWriter::writeMemory(const cost::Breakdown &breakdown) {
   addPart("  free",
           capacity - breakdown.memory.weightsGb - breakdown.memory.kvCacheGb);
   text += "\n" + table.print();
+  const cost::Limits &limits = scenario.costs().limits();
+  if (!limits.limitsActivations())
+    return;
+  cost::LiveMoment peak =
+      cost::livePeak(scenario.costs(), summary.plan->strategy);
+  text += "\n  activations at most " + formatNumber(peak.bytes / 1e9) +
+          " GB of " + formatNumber(limits.activationBytes / 1e9) +
+          " GB per device, while '" + peak.op + "' runs\n";
 }
 
 /// The times of each op, over all stages.

@@ -7,6 +7,7 @@
 
 #include "shardopt/Planning/Scenario.h"
 #include "IdleDevices.h"
+#include "LimitedActivations.h"
 #include "SimulatorOption.h"
 #include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Cost/LowerBound.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -33,6 +35,16 @@ static ErrorOr<double> parseSlo(const std::string &option, double given,
     return given;
   return Error{"'" + option + "' is " + std::to_string(given) +
                ", expected a positive number of milliseconds"};
+}
+
+/// Bytes for values between ops.
+static ErrorOr<double> parseActivations(double gb) {
+  if (gb == 0)
+    return std::numeric_limits<double>::infinity();
+  if (gb > 0)
+    return gb * 1e9;
+  return Error{"'activations-gb' is " + std::to_string(gb) +
+               ", expected 1e9 bytes of at least 0"};
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,6 +141,9 @@ Scenario::create(std::string name, cost::Model model,
       parseSlo("slo-ttft-ms", options.sloTtftMs, defaultTtftMs);
   if (!ttft)
     return ttft.error();
+  ErrorOr<double> activations = parseActivations(options.activationsGb);
+  if (!activations)
+    return activations.error();
   TimingOptions times = options.timing;
   times.source = choice->source().value_or(TimeSource::Roofline);
   ErrorOr<Timing> timing = Timing::create(times);
@@ -159,6 +174,7 @@ Scenario::create(std::string name, cost::Model model,
   if (options.countIdle)
     limits.available = options.maxDevices;
   limits.memoryBytes = scenario->cluster.memoryCapacity;
+  limits.activationBytes = *activations;
   limits.latencySeconds = scenario->slo / 1e3;
   scenario->costModel = std::make_unique<cost::CostModel>(
       std::move(model), timing->time, timing->skew, limits, *division);
@@ -171,6 +187,9 @@ Scenario::create(std::string name, cost::Model model,
   scenario->externalOracle =
       dynamic_cast<const blackbox::ExternalSimulator *>(oracle->get());
   scenario->oracle = std::move(*oracle);
+  if (scenario->oracle && limits.limitsActivations())
+    scenario->oracle = std::make_unique<LimitedActivations>(
+        std::move(scenario->oracle), *scenario->costModel);
   if (scenario->oracle && limits.available)
     scenario->oracle = std::make_unique<IdleDevices>(
         std::move(scenario->oracle), limits.available);
@@ -193,5 +212,7 @@ search::Objective Scenario::objective(search::Goal goal) const {
   objective.goal = goal;
   objective.sloMs = std::isinf(slo) ? 0 : slo;
   objective.memoryCapacityGb = memoryCapacityGb();
+  if (costModel->limits().limitsActivations())
+    objective.activationsGb = costModel->limits().activationBytes / 1e9;
   return objective;
 }

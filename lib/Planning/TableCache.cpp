@@ -21,6 +21,7 @@ static size_t sizeInBytes(const cost::Tables &tables) {
   for (size_t body = 0; body < tables.costs().model().bodies.size(); ++body) {
     const cost::Trellis &trellis = tables.trellis(body);
     bytes += trellis.edges.size() * sizeof(cost::Edge) +
+             trellis.liveBytes.size() * sizeof(double) +
              trellis.exits.size() * sizeof(cost::Trellis::Exit) +
              trellis.steps.size() * sizeof(cost::Trellis::Step);
     for (const cost::Trellis::Exit &exit : trellis.exits)

@@ -30,9 +30,10 @@ inline constexpr double defaultTpotMs = 50, defaultTtftMs = 2000;
 
 struct ScenarioOptions {
   TimingOptions timing;
-  int64_t maxDevices = 0; ///< 0: no limit
-  double sloTpotMs = 0;   ///< of decode; 0: the default, infinity: none
-  double sloTtftMs = 0;   ///< of prefill; 0: the default, infinity: none
+  int64_t maxDevices = 0;   ///< 0: no limit
+  double sloTpotMs = 0;     ///< of decode; 0: the default, infinity: none
+  double sloTtftMs = 0;     ///< of prefill; 0: the default, infinity: none
+  double activationsGb = 0; ///< for values between ops, 1e9 bytes; 0: no limit
   std::string simulator = "roofline";
   std::string partition = "even"; ///< or "balanced"
   /// Throughput is per device of `maxDevices`, with as many workers as

@@ -104,6 +104,9 @@ cost::CostModel JointSearch::costsOf(double part, StageDivision division,
                                      double memoryBytes) const {
   cost::Limits limits;
   limits.memoryBytes = memoryBytes;
+  // What is free of the one limit may be groups that the other is not for.
+  if (memoryBytes < std::numeric_limits<double>::infinity())
+    limits.activationBytes = problem.activationBytes;
   limits.latencySeconds = std::numeric_limits<double>::infinity();
   return cost::CostModel(problem.model,
                          std::make_shared<PartlyHidden>(problem.time, part),
@@ -430,6 +433,7 @@ ordering::planJointly(std::shared_ptr<const cost::CostModel> costs,
                       skew,
                       costs->limits().memoryBytes,
                       strategy.degrees,
-                      strategy.dims},
+                      strategy.dims,
+                      costs->limits().activationBytes},
                      options);
 }

@@ -19,6 +19,8 @@
 #include "shardopt/Planning/Ordering/RingOrder.h"
 #include "shardopt/Planning/Ordering/StepOrder.h"
 
+#include <limits>
+
 namespace shardopt::ordering {
 
 /// A model in decode with a memory limit, and the strategy that is compared
@@ -31,6 +33,8 @@ struct JointProblem {
   Degrees degrees;            ///< stages count, together with dims alone
   /// Empty: the exact optimum of the degrees is compared with, with its cut.
   std::vector<Dim> dims = {};
+  /// A device's for values between ops.
+  double activationBytes = std::numeric_limits<double>::infinity();
 };
 
 struct JointOptions {

@@ -68,10 +68,8 @@ ExportProblemPass::readDegrees(PartialDegrees &degrees) const {
 
 std::optional<Error>
 ExportProblemPass::write(const selection::StrategyGraph &graph) const {
-  selection::Aim aim = selection::aimAtSum(graph);
-  if (activationsGb > 0)
-    aim.activationBytes = activationsGb * 1e9;
-  selection::ScaledProblem scaled = selection::makeProblem(graph, aim);
+  selection::ScaledProblem scaled =
+      selection::makeProblem(graph, selection::aimAtSum(graph));
   if (auto error = writeFile(problem, solve::toJson(scaled.problem)))
     return error;
   if (meaning.empty())
@@ -86,9 +84,6 @@ LogicalResult ExportProblemPass::run() {
   };
   if (problem.empty())
     return fail("'problem' is missing, expected the file to write to");
-  if (!(activationsGb >= 0))
-    return fail("'activations-gb' is " + std::to_string(activationsGb) +
-                ", expected 1e9 bytes of at least 0");
   FileRoles files = inputFiles(module);
   files.writes("'problem'", problem);
   files.writes("'meaning'", meaning);

@@ -119,6 +119,7 @@ protected:
     options.countIdle = this->countIdle;
     options.sloTpotMs = this->sloTpotMs;
     options.sloTtftMs = this->sloTtftMs;
+    options.activationsGb = this->activationsGb;
     options.simulator = this->simulator;
     options.partition = this->partition;
     options.simulatorWorkers = this->simulatorWorkers;

@@ -27,6 +27,8 @@ defvar ScenarioPassOptions = [
     "TPOT limit in decode, milliseconds (0: 50; inf: none)">,
   Option<"sloTtftMs", "slo-ttft-ms", "double", "0",
     "TTFT limit in prefill, milliseconds (0: 2000; inf: none)">,
+  Option<"activationsGb", "activations-gb", "double", "0",
+    "Limit on the values between ops per device, 1e9 bytes (0: none)">,
   Option<"simulator", "simulator", "std::string", [{"auto"}],
     "Simulator: auto (calibrated where the machine has constants, else roofline), roofline, calibrated, procedural:runtime, procedural:fixed, plugin:<file> or exec:<command>">,
   Option<"simulatorWorkers", "simulator-workers", "unsigned", "1",
@@ -71,8 +73,8 @@ def EvaluateStrategyPass : Pass<"llm-evaluate-strategy", "::mlir::ModuleOp"> {
     Simulates the strategy that the module carries and prints a table of what
     it takes and where its time goes on the standard error; with `report`, the
     same as JSON. The module passes through unchanged. A strategy that is
-    invalid (structurally, or because it exceeds the memory of a device or the
-    SLO) is an error, after the table is printed.
+    invalid (structurally, or because it exceeds the memory of a device,
+    `activations-gb` or the SLO) is an error, after the table is printed.
 
     With `strategies`, evaluates a list instead; what the module is annotated
     with is ignored. Every line of the file is a JSON object, its dims in the
@@ -85,8 +87,10 @@ def EvaluateStrategyPass : Pass<"llm-evaluate-strategy", "::mlir::ModuleOp"> {
     Every line gives one line of `report`, in the same order, with five keys:
     `throughput` (tokens/s per device), `tpot_ms` (decode) or `ttft_ms`
     (prefill), `memory_gb` (1e9 bytes a device), `valid`, and `reason` (empty,
-    "structural", "memory", "slo", or "failed" where an external simulator gave
-    no answer; the metrics of a structural or failed strategy are 0). A line that cannot be read, an empty one among them, gives
+    "structural", "memory", "activations", "slo", or "failed" where an external
+    simulator gave no answer; the metrics of a structural or failed strategy are
+    0). With `activations-gb` a sixth key, `activations_gb`, has the most that
+    values between ops take. A line that cannot be read, an empty one among them, gives
     `{"error": …}`. Invalid strategies and unreadable lines are no failure.
 
     Input:
@@ -172,7 +176,7 @@ def ExportProblemPass : Pass<"llm-export-problem", "::mlir::ModuleOp"> {
     in decode with several micro-batches, what these take in each stage, of which
     there is the SLO. With `activations-gb`, so is each op of a layer: while it
     runs, a device holds the values that it or what comes later reads, and their
-    copies (`Activations.h`). A node that uses several of them has twins.
+    copies (`LiveValues.h`). A node that uses several of them has twins.
 
     `meaning` gets, as JSON, what a unit of cost is in seconds, what each time
     is, and what each strategy of each node is. The module is not changed.
@@ -207,8 +211,6 @@ def ExportProblemPass : Pass<"llm-export-problem", "::mlir::ModuleOp"> {
       "Output file of the problem">,
     Option<"meaning", "meaning", "std::string", [{""}],
       "Output file that explains nodes, strategies and times">,
-    Option<"activationsGb", "activations-gb", "double", "0",
-      "Memory limit of activations per device, 1e9 bytes (0: none)">,
   ]);
   let dependentDialects = ["::shardopt::llm::LLMDialect"];
 }
