@@ -93,6 +93,7 @@ private:
   std::string headingOf(Degree degree) const;
   void writeColumns();
   void writeMemory(const cost::Breakdown &breakdown);
+  void writeActivations();
   void writeTimes(const cost::Breakdown &breakdown);
   void writeTrust(const cost::Breakdown &breakdown);
   void writeVerdict();
@@ -286,14 +287,19 @@ void TableWriter::writeMemory(const cost::Breakdown &breakdown) {
   addPart("  free",
           capacity - breakdown.memory.weightsGb - breakdown.memory.kvCacheGb);
   text += "\n" + table.print();
+}
+
+/// The fullest moment, where values between ops are limited.
+void TableWriter::writeActivations() {
   const cost::Limits &limits = scenario.costs().limits();
   if (!limits.limitsActivations())
     return;
   cost::LiveMoment peak =
       cost::livePeak(scenario.costs(), summary.plan->strategy);
-  text += "\n  activations at most " + formatNumber(peak.bytes / 1e9) +
-          " GB of " + formatNumber(limits.activationBytes / 1e9) +
-          " GB per device, while '" + peak.op + "' runs\n";
+  if (!peak.op.empty())
+    text += "\n  activations at most " + formatNumber(peak.bytes / 1e9) +
+            " GB of " + formatNumber(limits.activationBytes / 1e9) +
+            " GB per device, while '" + peak.op + "' runs\n";
 }
 
 /// The times of each op, over all stages.
@@ -447,13 +453,15 @@ std::string TableWriter::write() {
   collectColumns();
   if (!columns.empty())
     writeColumns();
-  if (summary.plan && summary.plan->evaluation.hasMetrics() &&
-      scenario.simulator().decomposition()) {
+  bool hasMetrics = summary.plan && summary.plan->evaluation.hasMetrics();
+  if (hasMetrics && scenario.simulator().decomposition()) {
     cost::Breakdown breakdown =
         cost::breakdown(scenario.costs(), summary.plan->strategy);
     writeMemory(breakdown);
     writeTimes(breakdown);
   }
+  if (hasMetrics)
+    writeActivations();
   writeVerdict();
   return std::move(text);
 }
