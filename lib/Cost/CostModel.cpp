@@ -28,17 +28,22 @@ bool CostModel::fits(const Degrees &degrees) const {
          !program.findExcess(degrees, bounds.maxDevices);
 }
 
+bool CostModel::hasTrellis(unsigned number) const {
+  for (const std::vector<ValueId> &live : bodyIndices[number].liveAfter)
+    if (live.size() > Body::maxLiveValues)
+      return false;
+  for (const Node &node : program.bodies[number].nodes)
+    if (node.operands.size() > maxOperands)
+      return false;
+  return true;
+}
+
 bool CostModel::hasTrellises() const {
   if (program.bodies.size() > Model::maxBodies)
     return false;
-  for (size_t body = 0; body < bodyIndices.size(); ++body) {
-    for (const std::vector<ValueId> &live : bodyIndices[body].liveAfter)
-      if (live.size() > Body::maxLiveValues)
-        return false;
-    for (const Node &node : program.bodies[body].nodes)
-      if (node.operands.size() > maxOperands)
-        return false;
-  }
+  for (unsigned body = 0; body < program.bodies.size(); ++body)
+    if (!hasTrellis(body))
+      return false;
   return true;
 }
 

@@ -140,7 +140,9 @@ RooflineSimulator::solve(const Degrees &degrees,
       found = selection::optimalChoice(graph, goal, incumbent);
     }
     if (!found.proved && found.bound) {
-      double quick = bound(degrees, domains, goal).bound;
+      cost::TableRequest request{degrees, std::nullopt, sets, lease.get()};
+      double quick =
+          cost::boundQuickly(costs, request, goal, /*walksLayers=*/true).value;
       if (search::isBetterValue(goal, *found.bound, quick))
         found.bound = quick;
       std::lock_guard<std::mutex> lock(mutex);

@@ -63,8 +63,10 @@ public:
   /// in windows alone.
   Context contextOfBody(const Degrees &degrees, unsigned body) const;
 
-  /// Whether a trellis can be made of every body: whether bodies, the values
-  /// that are needed at a time, and the operands of an op, are few enough.
+  /// Whether a trellis can be made of `body`: whether the values that are
+  /// needed at a time, and the operands of an op, are few enough.
+  bool hasTrellis(unsigned body) const;
+  /// Whether one can be made of every body, and these are few enough.
   bool hasTrellises() const;
 
   /// The way of a token id back to the first stage: in decode, if there are

@@ -126,11 +126,11 @@ TrellisBuilder::TrellisBuilder(const CostModel &costs, unsigned bodyNumber,
     kinds.push_back(kind);
     contexts.push_back(costs.context(degrees, all[kind], request.range));
   }
+  if (costs.limits().limitsActivations())
+    moments.emplace(costs, bodyNumber, contexts.front());
 }
 
 Trellis TrellisBuilder::build() {
-  if (costs.limits().limitsActivations())
-    moments.emplace(costs, bodyNumber, contexts.front());
   states.number(StateKey());
   for (size_t i = 0; i < body.nodes.size(); ++i)
     addStep(i);
@@ -148,7 +148,7 @@ double TrellisBuilder::leastSecondsOfFirst(size_t numNodes) {
     const Trellis::Step &step = trellis.steps.back();
     for (size_t e = 0; e < size_t(step.numStates) * step.numDims; ++e) {
       const Edge &edge = trellis.edges[step.firstEdge + e];
-      if (!edge.legal)
+      if (!edge.legal || !edge.fits)
         continue;
       double &least = after[edge.next];
       least = std::min(least, seconds[e / step.numDims] + edge.seconds);

@@ -273,7 +273,8 @@ LeastCost Leasts::ofLayer(unsigned kind) {
 }
 
 DimsBound cost::boundQuickly(const CostModel &costs,
-                             const TableRequest &request, Goal goal) {
+                             const TableRequest &request, Goal goal,
+                             bool walksLayers) {
   DimsBound result;
   result.infeasible = Reason::Structural;
   if (!costs.fits(request.degrees))
@@ -284,8 +285,15 @@ DimsBound cost::boundQuickly(const CostModel &costs,
   Context outer = costs.context(request.degrees, request.range);
   Leasts leasts(costs, request);
   std::vector<LeastCost> kinds;
-  for (unsigned kind = 0; kind < costs.layers().kinds().size(); ++kind)
+  for (unsigned kind = 0; kind < costs.layers().kinds().size(); ++kind) {
     kinds.push_back(leasts.ofLayer(kind));
+    unsigned body = costs.layers().kinds()[kind].body;
+    if (walksLayers && costs.hasTrellis(body))
+      kinds.back().seconds =
+          std::max(kinds.back().seconds,
+                   leastSecondsOfFirst(
+                       costs, kind, model.bodies[body].nodes.size(), request));
+  }
   LeastCost embed = leasts.ofOp(model.embed, 0, outer);
   LeastCost head = leasts.ofOp(model.head, 1, outer);
 

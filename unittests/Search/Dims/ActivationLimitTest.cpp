@@ -10,6 +10,7 @@
 #include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Cost/LiveValues.h"
 #include "shardopt/Search/Dims/BalancedChoice.h"
+#include "shardopt/Search/Dims/QuickBound.h"
 #include "shardopt/Solvers/Selection/Verify.h"
 
 #include <gtest/gtest.h>
@@ -185,6 +186,12 @@ TEST(ActivationLimit, LeavesWhatEnumerationFinds) {
         EXPECT_EQ(value, valueOf(expected->evaluation, goal));
         EXPECT_NEAR(valueOf(selected.best->evaluation, goal), value,
                     1e-10 * std::abs(value));
+        TableRequest request{degrees, std::nullopt, domains, nullptr};
+        DimsBound walked = boundQuickly(costs, request, goal, true);
+        DimsBound quick = boundQuickly(costs, request, goal);
+        double sign = goal == Goal::Throughput ? 1 : -1;
+        EXPECT_GE(sign * walked.value, value - 1e-12 * std::abs(value));
+        EXPECT_LE(sign * walked.value, sign * quick.value);
         auto unlimited = optimalDims(freeTables, domains, goal);
         ASSERT_TRUE(unlimited);
         EXPECT_GE(valueOf(unlimited->evaluation, goal), value);

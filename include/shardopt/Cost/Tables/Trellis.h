@@ -102,7 +102,7 @@ Trellis buildTrellis(const CostModel &costs, unsigned body,
                      const TableRequest &request);
 
 /// The least seconds of a walk through the first `numNodes` ops of layers of
-/// kind `kind`; infinite if there is none.
+/// kind `kind` that fits at each moment; infinite if there is none.
 double leastSecondsOfFirst(const CostModel &costs, unsigned kind,
                            size_t numNodes, const TableRequest &request);
 

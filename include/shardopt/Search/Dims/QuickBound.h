@@ -15,9 +15,10 @@ namespace shardopt::cost {
 /// Bounds the goal over all dims in the domains of `request`, as
 /// `boundDims` does: every op takes and holds the least that it can with any of
 /// its dims and layouts, and nothing is resharded. Costs a small part of what
-/// tables cost, and is looser.
+/// tables cost, and is looser. With `walksLayers`, layers pay for what they
+/// reshard within themselves, and keep to the limit on values between ops.
 DimsBound boundQuickly(const CostModel &costs, const TableRequest &request,
-                       Goal goal);
+                       Goal goal, bool walksLayers = false);
 
 } // namespace shardopt::cost
 
