@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .frontier import Frontier, Offer, least_cost, min_devices, pareto
     from .checking import Check, check
     from .judgements import Judgement, judge
+    from .orders import Ordered, order
     from .pages import page, report
     from .programs import Verification, lower, verify
     from .plans import Metrics, Plan, Strategy, evaluate
@@ -83,6 +84,7 @@ _HOMES = {
     "judgements": ("Judgement", "judge"),
     "launch": ("Launch",),
     "launches": ("engines", "export"),
+    "orders": ("Ordered", "order"),
     "pages": ("page", "report"),
     "plans": ("Metrics", "Plan", "Strategy", "evaluate"),
     "programs": ("Verification", "lower", "verify"),
@@ -154,6 +156,7 @@ __all__ = [
     "Metrics",
     "Model",
     "Offer",
+    "Ordered",
     "Plan",
     "Prefill",
     "Problem",
@@ -192,6 +195,7 @@ __all__ = [
     "lower",
     "machines",
     "min_devices",
+    "order",
     "page",
     "pareto",
     "plan",

@@ -251,6 +251,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     add("--context", type=whole, metavar="TOKENS", help="context in tokens, instead of --isl")
     add("--phase", help="decode (default) or prefill")
     add("--space", help="serving (default) or uniform")
+    add("--dims", help="what layers share: all dims (shared, default), per-window or per-layer")
     add("--objective", help="throughput (default), latency, or of a service goodput")
     add("--searcher", help="searcher (default: exact)")
     add("--budget", type=whole, metavar="N", help="maximum evaluations")
@@ -363,6 +364,10 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
         help="trace to plan for, as CSV or JSONL, instead of --isl")
     made.add_argument("--robust", action="append", nargs="?", const="", metavar="NAME=LOW:HIGH",
         help="band of a number to be robust against; repeatable")
+    made.add_argument("--partition", metavar="P",
+        help="division of layers over stages: even (default) or balanced")
+    made.add_argument("--order", metavar="FILE",
+        help="of a phase: order its ops too, and write the module for shard-schedule")
     made.add_argument(
         "--simplest",
         metavar="SHARE",

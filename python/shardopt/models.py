@@ -6,14 +6,16 @@ import dataclasses
 import json
 import os
 import re
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping
 
 from ._native import native
+from ._tools import complaint, run_tool
 from .border import check_text, list_known, parse_json, read_text, reading, shown
 from .checks import _checked, _name, _path, _whole
-from .errors import Contradiction, ShardoptError, WrongValue
+from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
 from .hub import cached, is_hub_id, snapshot
 
 
@@ -162,8 +164,6 @@ class Model:
         is_named = self.path in named_models()
         if Path(self.path).is_file() or (is_hubs and cached(self.path)) or is_named:
             return load_model(self.path, workload, **self.types)
-        import tempfile
-
         with tempfile.TemporaryDirectory() as folder:
             # Models are named after their files, or the folders of these.
             place = Path(folder, *Path(self.path).parts[-2:])
@@ -182,6 +182,27 @@ class Model:
         found = model_of_text(self.mlir, self.path, self.config, *types)
         return dataclasses.replace(found, is_open=self.is_open)
 
+    def separated(self, dims: str) -> "Model":
+        """The same model with ops, and so dims, of its own for each layer ("per-layer") or
+        for all layers of one window ("per-window"); "shared": as it is. shard-opt
+        separates them."""
+        by = _SEPARATED.get(_name("dims", dims))
+        if by is None and dims != "shared":
+            known = list_known(dims, ("shared", *_SEPARATED))
+            raise UnknownName(f"unknown dims {shown(dims)}; {known}")
+        if by is None:
+            return self
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "model.mlir").write_text(self.mlir, encoding="utf-8")
+            words = ["model.mlir", f"--llm-separate-layers=by={by}", "-o", "-"]
+            done = run_tool("shard-opt", words, folder)
+        if done.returncode != 0:
+            raise ShardoptError(f"the layers cannot be separated: {complaint(done)}")
+        return model_of_text(done.stdout, self.path, None, **self.types)
+
+
+#: What `--llm-separate-layers` calls them.
+_SEPARATED = {"per-window": "window", "per-layer": "layer"}
 
 #: How modules say their workload, and each member of it.
 _WORKLOAD = re.compile(r"#llm\.workload<([^<>]*)>")

@@ -42,7 +42,8 @@ class Verification:
 #: Files of the folder that a tool runs in: so that options have no path in them.
 _MODULE, _STRATEGIES = "model.mlir", "strategy.jsonl"
 #: The passes of `shard-opt` from these files to the per-rank program.
-LOWERING = (f"--llm-apply-strategy=strategies={_STRATEGIES}", "--llm-insert-collectives")
+APPLIED = f"--llm-apply-strategy=strategies={_STRATEGIES}"
+LOWERING = (APPLIED, "--llm-insert-collectives")
 
 
 def write_inputs(folder: str, model: Model, strategy: Strategy) -> str:

@@ -14,6 +14,7 @@ TEXTS = {
     "isl": "prompt tokens of a request (plans a service, with osl)",
     "osl": "output tokens of a request (plans a service, with isl)",
     "lengths": "of requests that differ: a list of [isl, osl, share]",
+    "dims": "of a phase: shared (default), per-window or per-layer",
     "context": "context in tokens (plans one phase)",
     "phase": "decode (default) or prefill, with context",
     "tpot_ms": "TPOT SLO in ms (default: 50; inf: none)",

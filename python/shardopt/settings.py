@@ -17,7 +17,7 @@ from .problem import ASKED, Problem, read_limits
 from .yaml_files import parse_yaml
 
 _TYPES = ("weight_type", "kv_type")
-_WORKLOAD = ("model", "phase", "context", *_TYPES)
+_WORKLOAD = ("model", "phase", "context", "dims", *_TYPES)
 #: Flags that take several values, at commas.
 _LISTED = (*_TYPES, "chunk")
 KEYS = (*_WORKLOAD, *ASKED)
@@ -116,6 +116,8 @@ def _problem_of_plan(
     read_limits(changes)
     if types := _types(values):
         changes["model"] = problem.model.retyped(**types)
+    if "dims" in values:
+        changes["model"] = changes.get("model", problem.model).separated(values["dims"])
     return problem.replace(**changes)
 
 
@@ -159,6 +161,10 @@ def problems_of(
     that names a program as its simulator is an error unless `allow_simulator`."""
     notes = [] if notes is None else notes
     found = _problems_of(with_lengths(values), allow_simulator, notes)
+    if "dims" in values and found[0].is_service:
+        raise Contradiction(
+            "'dims' is of one phase, and 'isl' and 'osl' ask for a service; expected --context"
+        )
     notes += [why for why in map(why_too_long, found) if why]
     return found
 
@@ -185,13 +191,15 @@ def _problems_of(
             raise Contradiction(f"'{name}' does not go with 'isl' and 'osl'")
     is_module = path.endswith(".mlir")
     types = _types(values)
+    dims = values.get("dims", "shared")
     model = load_model(path, **types) if is_module else None
     if model is not None and "phase" not in values and "context" not in values:
         _take_module(common, model, notes)
     if "isl" in common or "osl" in common:
-        return _problems_of_requests(model or load_model(path, **types), common, notes)
+        model = model or load_model(path, **types)
+        return _problems_of_requests(model, common, dims, notes)
     if model is not None and "phase" not in values and "context" not in values:
-        return [Problem(model, **common)]
+        return [Problem(model.separated(dims), **common)]
     phase = values.get("phase", model.phase if model else "decode")
     if phase not in ("decode", "prefill"):
         raise UnknownName(
@@ -212,7 +220,7 @@ def _problems_of(
             )
     load = Decode(context) if phase == "decode" else Prefill(context)
     model = model.under(load) if model else load_model(path, load, **types)
-    return [Problem(model, **common)]
+    return [Problem(model.separated(dims), **common)]
 
 
 def _take_module(common: dict[str, Any], model: Model, notes: list[str]) -> None:
@@ -237,7 +245,7 @@ def _take_module(common: dict[str, Any], model: Model, notes: list[str]) -> None
 
 
 def _problems_of_requests(
-    model: Model, common: dict[str, Any], notes: list[str]
+    model: Model, common: dict[str, Any], dims: str, notes: list[str]
 ) -> list[Problem]:
     for name in ("isl", "osl"):
         if common.get(name) is None:
@@ -249,4 +257,6 @@ def _problems_of_requests(
     notes.append(f"no service is planned, but two phases alone: {why}")
     of_phases = {name: value for name, value in common.items() if name not in ("isl", "osl")}
     loads: list[Decode | Prefill] = [Decode(isl + osl), Prefill(isl)]
-    return [Problem(model.under(load), **of_phases) for load in loads]
+    return [
+        Problem(model.under(load).separated(dims), **of_phases) for load in loads
+    ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, cast
 if TYPE_CHECKING:
     from .explanations import Difference, Explanation
     from .launch import Launch
+    from .orders import Ordered
     from .programs import Verification
     from .simplicity import Simplified
 
@@ -29,6 +30,9 @@ class Verbs:
 
     def lower(self, split_stages: bool = False) -> str:
         return cast(str, public("lower")(self, split_stages))
+
+    def order(self) -> "Ordered":
+        return cast("Ordered", public("order")(self))
 
     def verify(self, whole: bool = False, steps: int = 2, seed: int = 1) -> "Verification":
         return cast("Verification", public("verify")(self, whole, steps, seed))

@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 import shardopt as so
+from commands import run
 from shardopt.shrinking import shrink
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +45,53 @@ class ShrinkTest(unittest.TestCase):
         ops = tuple((name, 0) for name in model.ops)
         with self.assertRaisesRegex(so.ShardoptError, "cannot be made smaller"):
             shrink(model, so.Strategy(1, 1, 1, 8, ops))
+
+
+class OrderTest(unittest.TestCase):
+    def test_an_order_is_never_slower_and_never_below_its_bound(self):
+        for phase in ("decode", "prefill"):
+            with self.subTest(phase):
+                found = plan_of(MOE, phase, pins={"pp": 2}).order()
+                self.assertLessEqual(found.planned_ms, found.strategy_ms)
+                self.assertLessEqual(found.bound_ms, found.planned_ms)
+                self.assertIn("shardopt.schedule", found.module)
+
+    def test_layers_have_dims_of_their_own(self):
+        model = so.load_model(MOE, so.Decode(context=24))
+        separated = model.separated("per-layer")
+        self.assertEqual(len(separated.ops), 2 + (len(model.ops) - 2) * model.layers)
+        shared, own = (
+            so.plan(so.Problem(m, max_devices=4, partition="balanced", pins={"pp": 2}))
+            for m in (model, separated)
+        )
+        self.assertGreaterEqual(own.metrics.throughput, shared.metrics.throughput * (1 - 1e-9))
+        found = own.order()
+        self.assertLessEqual(found.planned_ms, found.strategy_ms)
+        self.assertIn("layer2.attention", found.module)
+        with self.assertRaisesRegex(so.UnknownName, "'per-op'; known: per-layer, per-window"):
+            model.separated("per-op")
+
+    def test_a_single_stage_has_no_order(self):
+        with self.assertRaisesRegex(so.Contradiction, "'pp' is 1.*expected pp above 1"):
+            plan_of(MOE, pins={"pp": 1}).order()
+
+    def test_the_command_chooses_dims_stages_and_order(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, "ordered.mlir")
+            words = ["plan", str(MOE), "--context", "24", "--max-devices", "4", "--quiet"]
+            words += ["--set", "pins.pp=2", "--dims", "per-layer", "--partition", "balanced"]
+            done = run(*words, "--order", str(place))
+            self.assertEqual(done[0], 0, done[2])
+            self.assertRegex(done[1], r"order .* ms .*\n +bound .* gap [0-9.]+ %")
+            self.assertIn("shardopt.schedule", place.read_text())
+        for wrong, complaint in (
+            (("--isl", "9", "--osl", "9", "--order", "x.mlir"), "'--order' is of one phase"),
+            (("--isl", "9", "--osl", "9", "--dims", "per-layer"), "'dims' is of one phase"),
+            (("--context", "24", "--order", str(MOE)), "would be written, and is read too"),
+        ):
+            with self.subTest(wrong):
+                status, _, error = run("plan", str(MOE), *wrong)
+                self.assertEqual((status, complaint in error), (2, True), error)
 
 
 class ProgramTest(unittest.TestCase):

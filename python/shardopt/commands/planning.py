@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any, Sequence
 
-from ..answers import check_places, print_json, show
+from ..answers import check_places, inputs_of, print_json, show
 from ..arguments import positive
 from ..asked import asked_problems, note, one_problem
 from ..bars import searching
+from ..border import check_outputs
 from ..brief_tables import changes_table, frontier_table, offers_table
 from ..errors import Contradiction, Infeasible, ShardoptError, WrongValue
 from ..exits import FEASIBLE, INFEASIBLE
 from ..frontier import least_cost, min_devices, pareto
+from ..orders import order
 from ..plans import Plan
 from ..replays import Request, read_requests
 from ..sensitivity import sweep
@@ -37,6 +40,8 @@ def plan_verb(args: argparse.Namespace) -> int:
             "'--checkpoint' is of one search that evaluates, and a service is searched "
             "exactly; expected --context and --phase instead of --isl and --osl"
         )
+    if args.order:
+        _check_order(args, problems)
     plans: list[Plan | Service] = []
     for problem in problems:
         with searching(problem, quiet=args.quiet) as shown:
@@ -48,6 +53,8 @@ def plan_verb(args: argparse.Namespace) -> int:
                 plans.append(_advised(problem, shown))
             else:
                 plans.append(plan(problem, checkpoint=args.checkpoint, progress=shown))
+    if args.order:
+        return show(plans, args) or _write_order(plans, args)
     if share is None:
         return show(plans, args)
     found = [simplest(each, share) for each in plans if not isinstance(each, Service)]
@@ -58,6 +65,24 @@ def plan_verb(args: argparse.Namespace) -> int:
     if args.format == "table":
         print("\n".join(map(str, found)), end="\n\n")
     return show([each.plan for each in found], args)
+
+
+def _check_order(args: argparse.Namespace, problems: Sequence[Any]) -> None:
+    if len(problems) > 1 or problems[0].is_service:
+        raise Contradiction(
+            "'--order' is of one phase; expected --context and --phase instead of --isl and --osl"
+        )
+    if args.simplest:
+        raise Contradiction("'--order' and '--simplest' are given, expected one of them")
+    check_outputs([Path(args.order)], inputs_of(args, problems))
+
+
+def _write_order(plans: Sequence[Any], args: argparse.Namespace) -> int:
+    found = order(plans[0])
+    Path(args.order).write_text(found.module, encoding="utf-8")
+    if args.format == "table":
+        print(f"\n{found}\n            {args.order}: shard-schedule reads and draws it")
+    return FEASIBLE
 
 
 def _take_trace(args: argparse.Namespace) -> "list[Request]":
