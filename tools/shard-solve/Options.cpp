@@ -36,7 +36,8 @@ edges, with memory within its limit at all times.
   --method=<method>     multipliers (default), or penalties: a baseline that
                         weights the memory of each node and has no bound
   --without=<part,...>  disable reductions, messages, neighbourhoods, fixing,
-                        tree, restarts or (with penalties) polishing
+                        tree, tightening, restarts or (with penalties)
+                        polishing
   --verify=<file>       check a solution instead of searching
   --export=<format>     write the problem as cfn, wcsp or mps to -o instead of
                         searching
@@ -81,9 +82,10 @@ static CommandLine commandLine(Options &options) {
   line.add("--workers", takeInteger(options.workers, 1, 256));
   line.add("--threads", takeInteger(options.threads, 1, 256));
   line.add("--seed", takeInteger(options.seed, 0, mostInt64));
-  line.add("--without", takeParts(options.without,
-                                  {"reductions", "messages", "neighbourhoods",
-                                   "fixing", "tree", "restarts", "polishing"}));
+  line.add("--without",
+           takeParts(options.without,
+                     {"reductions", "messages", "neighbourhoods", "fixing",
+                      "tree", "tightening", "restarts", "polishing"}));
   line.add("--method", takeOneOf(options.method, {"multipliers", "penalties"}));
   return line;
 }

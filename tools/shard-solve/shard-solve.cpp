@@ -132,6 +132,7 @@ static SolverOptions solverOptions(const Options &options) {
     result.withoutNeighbourhoods |= part == "neighbourhoods";
     result.withoutFixing |= part == "fixing";
     result.withoutTree |= part == "tree";
+    result.withoutTightening |= part == "tightening";
     result.withoutRestarts |= part == "restarts";
   }
   result.stop = &stopToken;

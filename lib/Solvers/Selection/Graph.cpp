@@ -175,6 +175,31 @@ void Graph::removeFree(int32_t node, int32_t a, int32_t b,
   removeNode(node);
 }
 
+int32_t Graph::addCombinations(const std::vector<int32_t> &members,
+                               const std::vector<size_t> &combinations,
+                               std::vector<Cost> costs) {
+  int32_t node = int32_t(nodes.size());
+  size_t count = combinations.size();
+  assert(costs.size() == count);
+  nodes.emplace_back();
+  originalSizes.push_back(count);
+  nodes[node].costs = std::move(costs);
+  nodes[node].labels.resize(count);
+  std::iota(nodes[node].labels.begin(), nodes[node].labels.end(), 0);
+  size_t repeats = 1;
+  for (int32_t member : members)
+    repeats *= nodes[member].size();
+  for (int32_t member : members) {
+    size_t k = nodes[member].size();
+    repeats /= k;
+    std::vector<Cost> link(count * k, forbidden);
+    for (size_t i = 0; i < count; ++i)
+      link[i * k + combinations[i] / repeats % k] = 0;
+    addEdge(node, member, std::move(link));
+  }
+  return node;
+}
+
 Solution Graph::expand(const std::vector<int32_t> &strategies) const {
   Solution solution(nodes.size(), 0);
   for (size_t i = 0; i < nodes.size(); ++i)

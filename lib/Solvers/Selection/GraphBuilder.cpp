@@ -136,20 +136,9 @@ void Graph::addTable(Span<const int32_t> members, Span<const int64_t> costs,
     return addEdge(distinct[0], distinct[1], std::move(table));
 
   // A node whose strategies are the combinations, and which its members follow.
-  int32_t node = int32_t(nodes.size());
-  nodes.emplace_back();
-  originalSizes.push_back(count);
-  for (size_t i = 0; i < count; ++i)
-    nodes[node].labels.push_back(int32_t(i));
-  nodes[node].costs = table;
-  for (size_t d = 0, repeats = count; d < distinct.size(); ++d) {
-    size_t k = nodes[distinct[d]].size();
-    repeats /= k;
-    std::vector<Cost> link(count * k, forbidden);
-    for (size_t i = 0; i < count; ++i)
-      link[i * k + i / repeats % k] = 0;
-    addEdge(node, distinct[d], std::move(link));
-  }
+  std::vector<size_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  addCombinations(distinct, all, std::move(table));
 }
 
 Graph::Graph(const Problem &problem, const Scaling &scaling)

@@ -36,13 +36,12 @@ static std::vector<int32_t> findImplied(const Graph &graph,
 
 /// Whether tables over the leader in place of the follower stay small.
 static bool staysSmall(Graph &graph, int32_t leader, int32_t follower) {
-  constexpr size_t mostEntries = size_t(1) << 16;
   size_t k = graph.nodes[leader].size();
   if (k <= graph.nodes[follower].size())
     return true;
   for (int32_t e : graph.edgesOf(follower)) {
     int32_t other = graph.edges[e].other(follower);
-    if (other != leader && k * graph.nodes[other].size() > mostEntries)
+    if (other != leader && k * graph.nodes[other].size() > mostEntriesOfMerged)
       return false;
   }
   return true;

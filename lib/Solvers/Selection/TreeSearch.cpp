@@ -15,40 +15,20 @@
 using namespace shardopt;
 using namespace shardopt::solve;
 
-/// What is left of the graph, with its messages.
-struct TreeSearch::Part {
-  Part(Graph reduced, const Descent &before, const Network &old)
-      : graph(std::move(reduced)), network(graph),
-        descent(network, before, old) {}
-  /// The root: the same nodes and edges as the network of `before` has.
-  Part(Graph whole, const Descent &before)
-      : graph(std::move(whole)), network(graph),
-        descent(network, before, network) {}
-
-  Graph graph;
-  Network network;
-  Descent descent;
-};
-
 TreeSearch::TreeSearch(const Graph &graph, const Network &network,
-                       const Descent &descent)
-    : network(network), gains(network.numNodes()) {
-  open.push_back({std::make_shared<Part>(graph.compact(), descent), -1, {}, 0});
-}
-
-TreeSearch::~TreeSearch() = default;
-
-/// Only assignments that cost less than this are looked for.
-static Int128 targetOf(const Incumbent &best) {
-  constexpr Int128 anything = Int128(1) << 100;
-  return best.exists() ? Int128(best.cost) : anything;
+                       const Descent &descent, uint64_t patience)
+    : network(network),
+      tightening(std::make_shared<PricedGraph>(graph.compact(), descent)),
+      patience(patience), rootEntries(network.tables.size()),
+      gains(network.numNodes()) {
+  open.push_back({tightening.result(), -1, {}, 0});
 }
 
 Int128 TreeSearch::bound(const Incumbent &best) const {
   Int128 least = targetOf(best);
   for (const Branch &branch : open)
     least = std::min(least, branch.bound);
-  return least;
+  return std::max(least, std::min(targetOf(best), tightening.bound()));
 }
 
 /// An assignment of a part of the tree, as one of the whole.
@@ -57,12 +37,12 @@ void TreeSearch::offer(const Graph &graph, const Network &partNetwork,
   best.improve(network, expand(graph, partNetwork, assignment));
 }
 
-std::shared_ptr<const TreeSearch::Part>
+std::shared_ptr<const PricedGraph>
 TreeSearch::explore(const Branch &branch, Incumbent &best, Int128 &bound,
                     std::vector<Int128> &bounds,
                     const std::function<bool()> &isOver) {
   constexpr int mostPasses = 4, mostSteps = 12;
-  std::shared_ptr<const Part> before = branch.parent;
+  std::shared_ptr<const PricedGraph> before = branch.parent;
   Graph graph = before->graph;
   if (branch.node >= 0)
     graph.keepStrategies(branch.node, branch.keep);
@@ -71,8 +51,8 @@ TreeSearch::explore(const Branch &branch, Incumbent &best, Int128 &bound,
     visited += 20 * graph.countStrategies() + 4 * graph.slack.size();
     if (graph.isInfeasible)
       return nullptr;
-    auto part = std::make_shared<Part>(std::move(graph), before->descent,
-                                       before->network);
+    auto part = std::make_shared<PricedGraph>(std::move(graph), before->descent,
+                                              before->network);
     part->descent.aimAtBound(false); // its few steps offer solutions too
     if (part->network.numNodes() == 0) {
       offer(part->graph, part->network, {}, best);
@@ -118,7 +98,7 @@ TreeSearch::explore(const Branch &branch, Incumbent &best, Int128 &bound,
 
 /// Branches on the node that raised bounds the most so far; those of many
 /// neighbours are tried first.
-void TreeSearch::split(std::shared_ptr<const Part> part, Int128 bound,
+void TreeSearch::split(std::shared_ptr<const PricedGraph> part, Int128 bound,
                        const std::vector<Int128> &bounds, Int128 target) {
   const Network &own = part->network;
   size_t mostLinks = 1;
@@ -157,7 +137,26 @@ void TreeSearch::split(std::shared_ptr<const Part> part, Int128 bound,
   open.push_back(std::move(likely));
 }
 
+void TreeSearch::tighten(Incumbent &best) {
+  constexpr size_t mostGrowth = 4;
+  uint64_t workBefore = tightening.work();
+  tightening.step(network, best);
+  visited += tightening.work() - workBefore;
+  if (!tightening.isDone())
+    return;
+  std::shared_ptr<const PricedGraph> root = tightening.result();
+  if (root && root->network.tables.size() > mostGrowth * rootEntries)
+    return;
+  open.clear();
+  if (!root)
+    return;
+  gains.assign(root->graph.nodes.size(), {});
+  open.push_back({root, -1, {}, tightening.bound()});
+}
+
 void TreeSearch::step(Incumbent &best, const std::function<bool()> &isOver) {
+  if (isTightening())
+    return tighten(best);
   interrupted = false;
   Branch branch = std::move(open.back());
   open.pop_back();
@@ -167,7 +166,7 @@ void TreeSearch::step(Incumbent &best, const std::function<bool()> &isOver) {
   visited += 2000;
   Int128 bound = branch.bound;
   std::vector<Int128> bounds;
-  std::shared_ptr<const Part> part =
+  std::shared_ptr<const PricedGraph> part =
       explore(branch, best, bound, bounds, isOver);
   if (interrupted)
     return open.push_back(std::move(branch));

@@ -49,7 +49,10 @@ bool Worker::endRound() {
 }
 
 void Worker::plantTree(const Graph &graph) {
-  search = std::make_unique<TreeSearch>(graph, network, prices);
+  search = std::make_unique<TreeSearch>(graph, network, prices,
+                                        options.withoutTightening
+                                            ? TreeSearch::endless
+                                            : TreeSearch::standardPatience);
 }
 
 void Worker::run(uint64_t budget, const std::function<double()> &timeSpent) {
@@ -79,7 +82,8 @@ void Worker::run(uint64_t budget, const std::function<double()> &timeSpent) {
     bool hasTree = search && !search->isDone();
     if (!hasRegions && !hasTree)
       return;
-    if (hasTree && (!hasRegions || treeWork <= regionWork)) {
+    if (hasTree &&
+        (!hasRegions || treeWork <= regionWork || search->isTightening())) {
       uint64_t before = search->work();
       search->step(incumbent(), [&] { return timeSpent() >= 1; });
       treeWork += search->work() - before;

@@ -7,6 +7,7 @@
 
 #include "shardopt/Solvers/Selection/Reductions.h"
 #include "RandomProblem.h"
+#include "shardopt/Solvers/Selection/JoinedPairs.h"
 
 #include <gtest/gtest.h>
 
@@ -48,6 +49,14 @@ static size_t applyAll(Graph &graph) {
   return sum;
 }
 
+/// Pairs of nodes that share memory, whatever it costs.
+static size_t joinAll(Graph &graph) {
+  mergeParallelEdges(graph);
+  size_t count = joinPairs(graph, std::vector<double>(graph.slack.size(), 1.0));
+  mergeImpliedNodes(graph);
+  return count;
+}
+
 class Reduction : public testing::TestWithParam<ReductionCase> {};
 
 INSTANTIATE_TEST_SUITE_P(
@@ -63,6 +72,9 @@ INSTANTIATE_TEST_SUITE_P(
         ReductionCase{"ImpliedNodes", mergeImpliedNodes, withTightness(0.4)},
         ReductionCase{"Dominated", dropDominated, sparse()},
         ReductionCase{"FreeNodes", removeFreeNodes, sparse()},
+        ReductionCase{"JoinedPairs", joinAll, withTightness(0.4)},
+        ReductionCase{"JoinedPairsWhereMemoryIsShort", joinAll,
+                      withTightness(0.1)},
         ReductionCase{"AllTogether", applyAll, withTightness(0.4)},
         ReductionCase{"AllTogetherWhereMemoryIsShort", applyAll,
                       withTightness(0.1)}),

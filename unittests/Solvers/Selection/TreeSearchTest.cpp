@@ -28,7 +28,8 @@ static RandomProblemOptions tangled(double tightness) {
 }
 
 /// Searches the whole tree, from messages of a few steps.
-static void expectOptimum(const Problem &problem, int steps, int64_t &parts) {
+static void expectOptimum(const Problem &problem, int steps, uint64_t patience,
+                          int64_t &parts) {
   std::optional<Int128> optimum = findOptimum(problem);
   Graph graph = makeTidyGraph(problem);
   if (graph.isInfeasible || graph.countNodes() == 0)
@@ -39,7 +40,7 @@ static void expectOptimum(const Problem &problem, int steps, int64_t &parts) {
   Incumbent best;
   for (int step = 0; step < steps; ++step)
     descent.step(best);
-  TreeSearch tree(graph, network, descent);
+  TreeSearch tree(graph, network, descent, patience);
   Rng rng(1);
   while (!tree.isDone()) {
     if (optimum && *optimum < infiniteCost)
@@ -65,9 +66,20 @@ TEST(TreeSearch, FindsAndProvesWhatEnumerationFinds) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Problem problem = makeRandomProblem(seed, tangled(0.05 * (seed % 9)));
     // Prices that are hardly any, and good ones.
-    expectOptimum(problem, seed % 2 ? 1 : 60, parts);
+    expectOptimum(problem, seed % 2 ? 1 : 60, TreeSearch::endless, parts);
   }
   EXPECT_GT(parts, 500);
+}
+
+TEST(TreeSearch, FindsAndProvesTheSameOnATightenedRoot) {
+  int64_t parts = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Problem problem = makeRandomProblem(seed, tangled(0.05 * (seed % 9)));
+    // At once, or after some parts.
+    expectOptimum(problem, seed % 2 ? 1 : 60, seed % 3 ? 0 : 100000, parts);
+  }
+  EXPECT_GT(parts, 100);
 }
 
 TEST(Network, CarriesAssignmentsOver) {

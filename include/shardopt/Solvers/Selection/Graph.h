@@ -128,6 +128,13 @@ public:
   void removeFree(int32_t node, int32_t a, int32_t b,
                   const std::vector<int32_t> &choice);
 
+  /// Adds a node whose strategies are those of `combinations` of strategies of
+  /// `members`, numbered row-major, the last one fastest; the members follow
+  /// it.
+  int32_t addCombinations(const std::vector<int32_t> &members,
+                          const std::vector<size_t> &combinations,
+                          std::vector<Cost> costs);
+
   /// The solution of the problem, given the strategy of each node that is
   /// alive.
   Solution expand(const std::vector<int32_t> &strategies) const;

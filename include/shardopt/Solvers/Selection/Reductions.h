@@ -46,6 +46,10 @@ size_t dropCoveredTimes(Graph &graph);
 /// Removes nodes with a single strategy.
 size_t removeFixedNodes(Graph &graph);
 
+/// The entries of a table that merging nodes may make, unless it was as large
+/// before.
+constexpr size_t mostEntriesOfMerged = size_t(1) << 16;
+
 /// Merges into its neighbour each node whose strategy the neighbour's implies,
 /// because an edge permits nothing else.
 size_t mergeImpliedNodes(Graph &graph);

@@ -48,6 +48,7 @@ struct SolverOptions {
   bool withoutNeighbourhoods = false;
   bool withoutFixing = false;
   bool withoutTree = false;
+  bool withoutTightening = false;
   bool withoutRestarts = false;
 
   const StopToken *stop = nullptr;
