@@ -9,6 +9,7 @@ between its markers in docs/SolveResults.md:
   penalties  the baseline without multipliers, for as much processor time
   parts   the cost and the bound where a part of the solver is left out
   curves  cost and bound over time, of several seeds
+  dense   transformers on meshes, whose few nodes share scarce memory
   large   the reading of an instance of 1.3 GB, generated for it
 
 With --rounds, rounds of search end a run instead of time: what is found then does
@@ -51,6 +52,9 @@ INSTANCES = {
 OF_PARTS = ["K", "S"]
 OF_CURVES = ["K", "L", "M", "S"]
 GRID = 20  # points of a curve that is drawn
+
+# Mesh and seed of transformers (bench/solve/mesh_instance.py).
+DENSE = [("2,16", 2), ("2,16", 3), ("2,16", 7), ("2,4,4", 1), ("2,4,4", 2), ("2,4,4", 5)]
 
 PARTS = {
     "all": [],
@@ -311,6 +315,31 @@ def run_curves(bench):
     return table.lines
 
 
+def run_dense(bench):
+    columns = ["mesh", "seed", "nodes", "edges", "strategies"]
+    parts = {"": [], ", not tightened": ["--without=tightening"]}
+    columns += [what + part for part in parts for what in ("cost", "bound", "gap", "cpu s")]
+    table = Table(columns)
+    with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
+        for mesh, seed in DENSE:
+            path = f"{scratch}/mesh-{mesh}-{seed}.json.gz"
+            generator = [sys.executable, str(ROOT / "bench/solve/mesh_instance.py")]
+            command = [*generator, f"--mesh={mesh}", f"--seed={seed}", "-o", path]
+            subprocess.run(command, check=True)
+            limit = "--time-limit=60"
+            if bench.args.rounds:
+                limit = f"--iterations={bench.args.rounds}"
+            cells = []
+            for part in parts.values():
+                found, _ = bench.measure(path, limit, f"--seed={bench.args.seed}", *part)
+                gap = "proved" if found["proved"] else f"{100 * found['gap']:.2f} %"
+                cells += [found["cost"], found["bound"], gap]
+                cells.append(f"{found['processor_seconds']:.0f}")
+            sizes = [found["nodes"], found["edges"], found["reduced"]["strategies"]]
+            table.add([mesh.replace(",", " x "), seed, *sizes, *cells])
+    return table.lines
+
+
 def run_large(bench):
     table = Table(["nodes", "text", "reading", "reductions", "whole", "cpu", "memory"])
     with tempfile.TemporaryDirectory(prefix="shardopt-bench-") as scratch:
@@ -340,6 +369,7 @@ MEASUREMENTS = {
     "penalties": run_penalties,
     "parts": run_parts,
     "curves": run_curves,
+    "dense": run_dense,
     "large": run_large,
 }
 
