@@ -10,6 +10,7 @@
 #include "shardopt/Solvers/Selection/Reductions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 using namespace shardopt;
@@ -137,6 +138,15 @@ void TreeSearch::split(std::shared_ptr<const PricedGraph> part, Int128 bound,
   open.push_back(std::move(likely));
 }
 
+bool TreeSearch::isTightening(const Incumbent &best) const {
+  constexpr double close = 0.005; // of the cost
+  if (visited < patience || tightening.isDone())
+    return false;
+  bool hasBegun = tightening.work() > 0;
+  return hasBegun || !best.exists() ||
+         double(targetOf(best) - bound(best)) > close * std::abs(best.cost);
+}
+
 void TreeSearch::tighten(Incumbent &best) {
   constexpr size_t mostGrowth = 4;
   uint64_t workBefore = tightening.work();
@@ -155,7 +165,7 @@ void TreeSearch::tighten(Incumbent &best) {
 }
 
 void TreeSearch::step(Incumbent &best, const std::function<bool()> &isOver) {
-  if (isTightening())
+  if (isTightening(best))
     return tighten(best);
   interrupted = false;
   Branch branch = std::move(open.back());

@@ -82,8 +82,8 @@ void Worker::run(uint64_t budget, const std::function<double()> &timeSpent) {
     bool hasTree = search && !search->isDone();
     if (!hasRegions && !hasTree)
       return;
-    if (hasTree &&
-        (!hasRegions || treeWork <= regionWork || search->isTightening())) {
+    if (hasTree && (!hasRegions || treeWork <= regionWork ||
+                    search->isTightening(incumbent()))) {
       uint64_t before = search->work();
       search->step(incumbent(), [&] { return timeSpent() >= 1; });
       treeWork += search->work() - before;

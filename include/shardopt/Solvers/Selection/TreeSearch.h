@@ -39,10 +39,8 @@ public:
   /// Once `isOver` says so, the part is left for later.
   void step(Incumbent &best, const std::function<bool()> &isOver);
   bool isDone() const { return open.empty(); }
-  /// Whether the next step is one for the root.
-  bool isTightening() const {
-    return visited >= patience && !tightening.isDone();
-  }
+  /// Whether the next step is one for the root: not where bounds are close.
+  bool isTightening(const Incumbent &best) const;
   /// What assignments that fit cost at least, unless `best` is one of them.
   Int128 bound(const Incumbent &best) const;
 
