@@ -415,7 +415,12 @@ class Problem:
                     + list_known(name, [*degrees, "stages", *ops])
                 )
             for op in found:
-                dims[op] = dim_of(op, value, ops[op])
+                dim = dim_of(op, value, ops[op])
+                if dims.setdefault(op, dim) != dim:
+                    raise Contradiction(
+                        f"'pins' has '{ops[op][dims[op]]}' and, by '{name}', '{ops[op][dim]}' "
+                        f"for '{op}', expected one of them"
+                    )
         return lists, dims, stages
 
     @property
