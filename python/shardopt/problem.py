@@ -415,12 +415,7 @@ class Problem:
                     + list_known(name, [*degrees, "stages", *ops])
                 )
             for op in found:
-                dim = dim_of(op, value, ops[op])
-                if dims.setdefault(op, dim) != dim:
-                    raise Contradiction(
-                        f"'pins' has '{ops[op][dims[op]]}' and, by '{name}', '{ops[op][dim]}' "
-                        f"for '{op}', expected one of them"
-                    )
+                dims[op] = dim_of(op, value, ops[op])
         return lists, dims, stages
 
     @property

@@ -333,10 +333,6 @@ class PlanTest(unittest.TestCase):
             ({"pins": 3}, "'pins' is 3"),
             ({"pins": {1: 2}}, "'pins' is 1, expected a text"),
             ({"pins": {"tpp": 4}}, "neither a degree nor an op; known: pp, tp"),
-            (
-                {"pins": {"attn_norm": "none", "*norm": "tokens"}},
-                "'pins' has 'none' and, by '\*norm', 'tokens' for 'attn_norm'",
-            ),
             ({"pins": {"attention": "head"}}, "expected one of 0 .heads"),
         ]:
             with self.subTest(others), self.assertRaisesRegex(so.ShardoptError, message):
