@@ -173,7 +173,10 @@ TEST(ProceduralSimulator, SaysWhichLimitIsExceeded) {
       simulator(costs, ProceduralSettings::runtime()).evaluate(plan);
   auto reasonUnder = [&](double memoryGb, double latencyMs,
                          int64_t maxDevices) {
-    cost::Limits limits = {maxDevices, memoryGb * 1e9, latencyMs / 1e3};
+    cost::Limits limits;
+    limits.maxDevices = maxDevices;
+    limits.memoryBytes = memoryGb * 1e9;
+    limits.latencySeconds = latencyMs / 1e3;
     Machine machine = cost::test::h100();
     cost::CostModel costs(cost::test::makeModel(config, {Phase::Decode, 16384}),
                           std::make_shared<cost::Roofline>(machine),
