@@ -146,21 +146,22 @@ search::Plan shardopt::findClosest(const Scenario &scenario,
 
 /// More room for values between ops, rounded up.
 static std::optional<search::NextFeasible>
-tryActivations(const Scenario &scenario, const search::StrategySpace &space,
+tryActivations(const Scenario &scenario, const search::SpaceRequest &request,
                search::Goal goal, unsigned threads,
                const IsStopped &stopRequested) {
   cost::Limits limits = limitsOf(scenario, scenario.sloMs());
   if (!limits.limitsActivations())
     return std::nullopt;
+  auto space = search::StrategySpace::create(scenario.spaceFacts(), request);
   auto plan =
-      withLeastRoom(scenario, space, limits, goal, threads, stopRequested);
+      withLeastRoom(scenario, *space, limits, goal, threads, stopRequested);
   if (!plan)
     return std::nullopt;
   double asked = limits.activationBytes / 1e9;
   double room = search::roundUpLimit(
       cost::livePeak(scenario.costs(), plan->strategy).bytes / 1e9);
   limits.activationBytes = room * 1e9;
-  if (auto best = probe(scenario, space, limits, goal, threads, stopRequested))
+  if (auto best = probe(scenario, *space, limits, goal, threads, stopRequested))
     plan = std::move(best);
   return search::NextFeasible{{search::Change::Kind::Activations, asked, room},
                               std::move(*plan)};
@@ -177,8 +178,8 @@ std::optional<search::NextFeasible> shardopt::findNextFeasible(
                      threads, stopRequested);
       },
       stopRequested);
-  auto space = search::StrategySpace::create(scenario.spaceFacts(), request);
-  auto roomier = tryActivations(scenario, *space, goal, threads, stopRequested);
+  auto roomier =
+      tryActivations(scenario, request, goal, threads, stopRequested);
   if (roomier &&
       (!smallest || roomier->change.factor() < smallest->change.factor()))
     return roomier;

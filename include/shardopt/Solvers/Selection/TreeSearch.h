@@ -20,7 +20,7 @@ namespace shardopt::solve {
 /// reduces what is left of the graph, memory included, and passes messages on
 /// from those of the whole. What cannot be cheaper than the best assignment is
 /// given up; once nothing is left, that one is proved. A search that takes long
-/// tightens the root first, and then begins again from what is left of it.
+/// tightens the root first, and then begins again from the result.
 ///
 /// Costs have to be exact in doubles, and those of assignments below 2^53.
 class TreeSearch {
