@@ -32,6 +32,15 @@ def run_tool(
     )
 
 
+def compiled(args: Sequence[str], cwd: str, failing: str) -> str:
+    """What `shard-opt` prints, run in the folder `cwd`; where it fails, an error that begins
+    with `failing`."""
+    done = run_tool("shard-opt", args, cwd)
+    if done.returncode != 0:
+        raise ShardoptError(f"{failing}: {complaint(done)}")
+    return done.stdout
+
+
 def complaint(done: "subprocess.CompletedProcess[str]") -> str:
     """What a tool that failed said, or how it ended."""
     lines = [line for line in done.stderr.splitlines() if line.strip()]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Mapping
 
 from ._native import native
-from ._tools import complaint, run_tool
+from ._tools import compiled
 from .border import check_text, list_known, parse_json, read_text, reading, shown
 from .checks import _checked, _name, _path, _whole
 from .errors import Contradiction, ShardoptError, UnknownName, WrongValue
@@ -187,18 +187,16 @@ class Model:
         for all layers of one window ("per-window"); "shared": as it is. shard-opt
         separates them."""
         by = _SEPARATED.get(_name("dims", dims))
-        if by is None and dims != "shared":
+        if dims == "shared":
+            return self
+        if by is None:
             known = list_known(dims, ("shared", *_SEPARATED))
             raise UnknownName(f"unknown dims {shown(dims)}; {known}")
-        if by is None:
-            return self
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "model.mlir").write_text(self.mlir, encoding="utf-8")
             words = ["model.mlir", f"--llm-separate-layers=by={by}", "-o", "-"]
-            done = run_tool("shard-opt", words, folder)
-        if done.returncode != 0:
-            raise ShardoptError(f"the layers cannot be separated: {complaint(done)}")
-        return model_of_text(done.stdout, self.path, None, **self.types)
+            text = compiled(words, folder, "the layers cannot be separated")
+        return model_of_text(text, self.path, None, **self.types)
 
 
 #: What `--llm-separate-layers` calls them.

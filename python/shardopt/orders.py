@@ -8,9 +8,9 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ._tools import complaint, run_tool
+from ._tools import compiled
 from .checks import _check_kind
-from .errors import Contradiction, ShardoptError
+from .errors import Contradiction
 from .plans import Plan
 from .problem import Problem
 from .programs import APPLIED, write_inputs
@@ -67,21 +67,21 @@ def order(plan: Plan, rounds: int = ROUNDS) -> Ordered:
         inputs = write_inputs(folder, problem.model, plan.strategy)
         words = [*_of_problem(problem), f"rounds={rounds}", "chunks=1,2", "report=report.json"]
         passes = f"--llm-schedule-stages={' '.join(['joint'] * is_joint + words)}"
-        done = run_tool("shard-opt", [inputs, APPLIED, passes, "-o", "-"], folder)
-        if done.returncode != 0:
-            raise ShardoptError(f"the plan cannot be ordered: {complaint(done)}")
+        module = compiled(
+            [inputs, APPLIED, passes, "-o", "-"], folder, "the plan cannot be ordered"
+        )
         report = json.loads(Path(folder, "report.json").read_text(encoding="utf-8"))
     if is_joint:
         found = report["joint"]
         return Ordered(
             report["strategy_ms"], found["planned_ms"], found["contended_ms"],
             report["bound_ms"], tuple(found["stages"]), found["microbatches"],
-            found["chunks"], done.stdout,
+            found["chunks"], module,
         )
     found = next(step for step in report["steps"] if step["chunks"] == report["chunks"])
     return Ordered(
         found["serial_ms"], found["makespan_ms"], found["contended_ms"],
-        found["lower_bound_ms"], (), found["microbatches"], found["chunks"], done.stdout,
+        found["lower_bound_ms"], (), found["microbatches"], found["chunks"], module,
     )
 
 

@@ -84,8 +84,9 @@ class Problem:
     1 %; with "none" any sharding is planned.
     `pins` holds values or lists for degrees ("tp": 8, "ep": [1, 8], "batch":
     "8:64:+8"), the layers of the stages ("stages": [20, 20, 21, 19]), and dims for
-    ops by glob ("*.qkv_proj": "heads"); of several for one op the last one counts. Those of a service are degrees and workers,
-    of all roles ("tp": 4) or of one ("decode.tp": 8, "prefill.workers": [1, 2]).
+    ops by glob ("*.qkv_proj": "heads"); of several for one op the last one counts.
+    Those of a service are degrees and workers, of all roles ("tp": 4) or of one
+    ("decode.tp": 8, "prefill.workers": [1, 2]).
     """
 
     model: Model

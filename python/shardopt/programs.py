@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._tools import complaint, run_tool
+from ._tools import compiled, complaint, run_tool
 from .checks import _check_kind, _whole
 from .errors import ShardoptError
 from .plans import Plan, Strategy
@@ -63,10 +63,7 @@ def lower(plan: Plan, split_stages: bool = False) -> str:
         passes = [*LOWERING, "--llm-optimize-collectives"]
         if split_stages:
             passes.append("--llm-split-stages")
-        done = run_tool("shard-opt", [module, *passes, "-o", "-"], folder)
-    if done.returncode != 0:
-        raise ShardoptError(f"the plan cannot be lowered: {complaint(done)}")
-    return done.stdout
+        return compiled([module, *passes, "-o", "-"], folder, "the plan cannot be lowered")
 
 
 def verify(

@@ -257,6 +257,4 @@ def _problems_of_requests(
     notes.append(f"no service is planned, but two phases alone: {why}")
     of_phases = {name: value for name, value in common.items() if name not in ("isl", "osl")}
     loads: list[Decode | Prefill] = [Decode(isl + osl), Prefill(isl)]
-    return [
-        Problem(model.under(load).separated(dims), **of_phases) for load in loads
-    ]
+    return [Problem(model.under(load).separated(dims), **of_phases) for load in loads]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
-from .._tools import complaint, run_tool
+from .._tools import compiled
 from ..checks import _check_kind
 from ..engine_table import stage_layers
 from ..errors import ShardoptError
@@ -127,9 +127,7 @@ def _lowered(plan: Plan) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         module = write_inputs(folder, plan.problem.model, plan.strategy)
         words = [module, *LOWERING, f"--llm-export-shardings=shardings={_FACTS}", "-o", "lowered.mlir"]
-        done = run_tool("shard-opt", words, folder)
-        if done.returncode != 0:
-            raise ShardoptError(f"the plan cannot be lowered: {complaint(done)}")
+        compiled(words, folder, "the plan cannot be lowered")
         facts: dict[str, Any] = json.loads(Path(folder, _FACTS).read_text(encoding="utf-8"))
     return facts
 
