@@ -48,9 +48,9 @@ INSTANCES = {
     "M": (180, 49928460991),
     "S": (240, 1534613444),
 }
-# Those that are measured unless others are named.
+# Those that are measured unless others are named; the largest are so after reductions.
 OF_PARTS = ["K", "S"]
-OF_CURVES = ["K", "L", "M", "S"]
+LARGEST = ["K", "L", "M", "S"]
 GRID = 20  # points of a curve that is drawn
 
 # Mesh and seed of transformers (bench/solve/mesh_instance.py).
@@ -168,7 +168,8 @@ def write_block(what, lines, args):
     if args.rounds:
         ended = f"{args.rounds} rounds"
     seeds = f", {args.seeds} seeds" if what == "curves" else ""
-    notes = [] if what == "contest" else [f"{args.threads} threads, {ended}{seeds}:", ""]
+    threads = "1 thread" if args.threads == 1 else f"{args.threads} threads"
+    notes = [] if what == "contest" else [f"{threads}, {ended}{seeds}:", ""]
     begin, end = markers(what)
     block = "\n".join([begin, "", *notes, *lines, "", end])
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
@@ -247,7 +248,7 @@ def run_penalties(bench):
     parts = (0.1, 0.25, 0.5, 1)
     columns = ["", "processor s", *(f"cost after {100 * part:g} %" for part in parts)]
     table, ours = Table([*columns, "over multipliers", "over the winner"]), costs_of_table()
-    for name in bench.names(OF_PARTS):
+    for name in bench.names(LARGEST):
         seed = f"--seed={bench.args.seed}"
         found, trace = bench.run_as_long(name, "--method=penalties", seed)
         # The load does not change over a run as much as from one run to another.
@@ -292,7 +293,7 @@ def run_curves(bench):
     what = "iteration" if bench.args.rounds else "seconds"
     columns = ["", what, "least cost", "median", "largest", "median bound"]
     table, curves = Table(columns), {}
-    for name in bench.names(OF_CURVES):
+    for name in bench.names(LARGEST):
         traces = [bench.run(name, f"--seed={seed}")[1] for seed in bench.seeds()]
         limit = bench.args.rounds or INSTANCES[name][0] * bench.args.scale
         grid = [limit * k / GRID for k in range(1, GRID + 1)]
