@@ -31,14 +31,15 @@ static cost::Limits limitsOf(const Scenario &scenario, double sloMs) {
   return limits;
 }
 
-/// The best plan of `space` under `limits`. That on devices is the space's.
+/// The best plan of `space` under `limits`, of shared dims where others take
+/// long. The limit on devices is the space's.
 static std::optional<search::Plan> probe(const Scenario &scenario,
                                          const search::StrategySpace &space,
                                          const cost::Limits &limits,
                                          search::Goal goal, unsigned threads,
                                          const IsStopped &stopRequested) {
   cost::CostModel costs = scenario.costsUnder(limits);
-  RooflineSimulator simulator(costs);
+  RooflineSimulator simulator(costs, DimSearch::Shared);
   return search::findOptimum(space, simulator, goal, threads, stopRequested)
       .best;
 }
@@ -74,15 +75,17 @@ static std::optional<double>
 leastActivations(const Scenario &scenario, const search::StrategySpace &space,
                  const IsStopped &stopRequested) {
   const cost::CostModel &costs = scenario.costs();
-  if (!costs.limits().limitsActivations() || !costs.hasTrellises())
-    return std::nullopt;
-  std::vector<cost::DimSet> sets =
-      RooflineSimulator::setsOf(space.dimDomains());
+  RooflineSimulator simulator(costs, DimSearch::Shared);
   double least = noLimit;
-  for (size_t grid = 0; grid < space.numGrids() && !stopRequested(); ++grid)
-    least = std::min(least,
-                     cost::leastLiveBytes(
-                         cost::Tables(costs, space.degreesOf(grid, 0)), sets));
+  for (size_t grid = 0; grid < space.numGrids() && !stopRequested(); ++grid) {
+    Degrees degrees = space.degreesOf(grid, 0);
+    if (!costs.fits(degrees))
+      continue;
+    auto own = simulator.leastActivations(degrees, space.dimDomains());
+    if (!own)
+      return std::nullopt;
+    least = std::min(least, *own);
+  }
   return least < noLimit ? std::optional(least) : std::nullopt;
 }
 

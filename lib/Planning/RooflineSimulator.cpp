@@ -8,6 +8,7 @@
 #include "shardopt/Planning/RooflineSimulator.h"
 #include "shardopt/Cost/Breakdown.h"
 #include "shardopt/Cost/Tables/Evaluate.h"
+#include "shardopt/Model/AlikeLayers.h"
 #include "shardopt/Search/Dims/BalancedChoice.h"
 #include "shardopt/Search/Dims/QuickBound.h"
 
@@ -38,6 +39,32 @@ private:
   std::unique_ptr<cost::SharedCosts> costs;
 };
 
+struct RooflineSimulator::Alike {
+  Alike(const cost::CostModel &costs, cost::AlikeLayers joined)
+      : costs(costs.withModel(std::move(joined.model))),
+        variables(std::move(joined.variables)), tables(this->costs) {}
+
+  const cost::CostModel costs;
+  const std::vector<unsigned> variables;
+  const TableCache tables;
+};
+
+RooflineSimulator::RooflineSimulator(const cost::CostModel &costs,
+                                     DimSearch dimSearch)
+    : costs(costs),
+      usesTrellises(dimSearch != DimSearch::Selection && costs.hasTrellises()),
+      selects(dimSearch != DimSearch::Shared), tables(costs) {
+  if (usesTrellises || dimSearch == DimSearch::Selection)
+    return;
+  if (auto joined = cost::joinAlikeLayers(costs.model())) {
+    auto made = std::make_unique<const Alike>(costs, std::move(*joined));
+    if (made->costs.hasTrellises())
+      alike = std::move(made);
+  }
+}
+
+RooflineSimulator::~RooflineSimulator() = default;
+
 std::vector<cost::DimSet>
 RooflineSimulator::setsOf(const search::DimDomains &domains) {
   std::vector<cost::DimSet> sets;
@@ -57,11 +84,32 @@ Evaluation RooflineSimulator::evaluate(const Strategy &strategy) const {
   return cost::evaluate(*tables.get(strategy.degrees), strategy.dims);
 }
 
+std::optional<double>
+RooflineSimulator::leastActivations(const Degrees &degrees,
+                                    const search::DimDomains &domains) const {
+  if (!costs.limits().limitsActivations())
+    return std::nullopt;
+  std::vector<cost::DimSet> sets = setsOf(domains);
+  if (usesTrellises)
+    return cost::leastLiveBytes(*tables.get(degrees), sets);
+  if (!alike)
+    return std::nullopt;
+  // What any of the layers that are alike may have.
+  std::vector<cost::DimSet> all(alike->costs.model().numVariables(), 0);
+  for (size_t i = 0; i < sets.size(); ++i)
+    all[alike->variables[i]] |= sets[i];
+  return cost::leastLiveBytes(*alike->tables.get(degrees), all);
+}
+
 search::DegreeBound RooflineSimulator::bound(const Degrees &degrees,
                                              const search::DimDomains &domains,
                                              search::Goal goal) const {
   if (!costs.fits(degrees))
     return {Reason::Structural, 0};
+  if (!usesTrellises)
+    if (auto least = leastActivations(degrees, domains);
+        least && *least > costs.limits().activationBytes)
+      return {Reason::Activations, 0};
   Lease lease(*this);
   std::vector<cost::DimSet> sets = setsOf(domains);
   cost::DimsBound bound =
@@ -117,42 +165,90 @@ std::optional<double> RooflineSimulator::missedBound(search::Goal goal) const {
   return at == missed.end() ? std::nullopt : std::optional(at->second);
 }
 
+/// The optimum where layers that are alike have the same dims, and the cut that
+/// it is for, with the evaluation of the model as it is, if it is valid there.
+std::optional<search::Plan> RooflineSimulator::solveAlike(
+    const Degrees &degrees, Span<const cost::DimSet> domains, search::Goal goal,
+    std::optional<double> incumbent) const {
+  std::vector<cost::DimSet> common(alike->costs.model().numVariables(),
+                                   cost::allDims);
+  for (size_t i = 0; i < domains.size(); ++i)
+    common[alike->variables[i]] &= domains[i];
+  std::optional<cost::Optimum> optimum =
+      cost::optimalDims(*alike->tables.get(degrees), common, goal, incumbent);
+  if (!optimum)
+    return std::nullopt;
+  search::Plan plan{{degrees, {}}, {}};
+  plan.strategy.degrees.stages =
+      cost::chooseStages(alike->costs, {degrees, optimum->dims});
+  for (unsigned variable : alike->variables)
+    plan.strategy.dims.push_back(optimum->dims[variable]);
+  plan.evaluation = evaluate(plan.strategy);
+  return plan.evaluation.valid ? std::optional(std::move(plan)) : std::nullopt;
+}
+
+/// The best dims that strategy selection finds, if they are as good as
+/// `incumbent`, and the cut that they are for, where one is chosen. What may be
+/// better is added to the missed bounds.
+std::optional<search::Plan>
+RooflineSimulator::select(const Degrees &degrees,
+                          Span<const cost::DimSet> domains, search::Goal goal,
+                          std::optional<double> incumbent) const {
+  selection::ChoiceResult found;
+  Degrees chosen = degrees;
+  if (costs.balancesStages(degrees)) {
+    selection::BalancedChoice balanced =
+        selection::balancedChoice(costs, degrees, domains, goal, incumbent);
+    found = std::move(balanced.choice);
+    chosen.stages = std::move(balanced.cut);
+  } else {
+    selection::StrategyGraph graph(costs, degrees, domains);
+    found = selection::optimalChoice(graph, goal, incumbent);
+  }
+  if (!found.proved && found.bound) {
+    Lease lease(*this);
+    cost::TableRequest request{degrees, std::nullopt, domains, lease.get()};
+    double quick =
+        cost::boundQuickly(costs, request, goal, /*walksLayers=*/true).value;
+    if (search::isBetterValue(goal, *found.bound, quick))
+      found.bound = quick;
+    std::lock_guard<std::mutex> lock(mutex);
+    double &bound = missed.try_emplace(goal, *found.bound).first->second;
+    if (search::isBetterValue(goal, *found.bound, bound))
+      bound = *found.bound;
+  }
+  if (!found.best)
+    return std::nullopt;
+  return search::Plan{{chosen, std::move(found.best->dims)},
+                      found.best->evaluation};
+}
+
 std::optional<search::Plan>
 RooflineSimulator::solve(const Degrees &degrees,
                          const search::DimDomains &domains, search::Goal goal,
                          std::optional<double> incumbent) const {
-  Lease lease(*this);
-  std::optional<cost::Optimum> optimum;
-  Degrees chosen = degrees;
+  std::vector<cost::DimSet> sets = setsOf(domains);
   if (usesTrellises) {
-    optimum = cost::optimalDims(*tables.get(degrees, lease.get()),
-                                setsOf(domains), goal, incumbent);
-  } else if (costs.fits(degrees)) {
-    std::vector<cost::DimSet> sets = setsOf(domains);
-    selection::ChoiceResult found;
-    if (costs.balancesStages(degrees)) {
-      selection::BalancedChoice balanced =
-          selection::balancedChoice(costs, degrees, sets, goal, incumbent);
-      found = std::move(balanced.choice);
-      chosen.stages = std::move(balanced.cut);
-    } else {
-      selection::StrategyGraph graph(costs, degrees, sets);
-      found = selection::optimalChoice(graph, goal, incumbent);
-    }
-    if (!found.proved && found.bound) {
-      cost::TableRequest request{degrees, std::nullopt, sets, lease.get()};
-      double quick =
-          cost::boundQuickly(costs, request, goal, /*walksLayers=*/true).value;
-      if (search::isBetterValue(goal, *found.bound, quick))
-        found.bound = quick;
-      std::lock_guard<std::mutex> lock(mutex);
-      double &bound = missed.try_emplace(goal, *found.bound).first->second;
-      if (search::isBetterValue(goal, *found.bound, bound))
-        bound = *found.bound;
-    }
-    optimum = std::move(found.best);
+    Lease lease(*this);
+    std::optional<cost::Optimum> optimum = cost::optimalDims(
+        *tables.get(degrees, lease.get()), sets, goal, incumbent);
+    if (!optimum)
+      return std::nullopt;
+    return search::Plan{{degrees, std::move(optimum->dims)},
+                        optimum->evaluation};
   }
-  if (!optimum)
+  if (!costs.fits(degrees))
     return std::nullopt;
-  return search::Plan{{chosen, std::move(optimum->dims)}, optimum->evaluation};
+  if (!alike)
+    return select(degrees, sets, goal, incumbent);
+  std::optional<search::Plan> plan = solveAlike(degrees, sets, goal, incumbent);
+  if (!selects)
+    return plan;
+  search::Objective objective{goal};
+  if (plan)
+    incumbent = objective.value(plan->evaluation);
+  std::optional<search::Plan> other = select(degrees, sets, goal, incumbent);
+  bool isBetter =
+      other && (!plan || objective.better(other->evaluation, plan->evaluation));
+  return isBetter ? other : plan;
 }

@@ -47,7 +47,7 @@ void expectSameOptimum(const Case &test, const Machine &machine) {
         .count();
   };
   search::Goal goal = search::Goal::Throughput;
-  RooflineSimulator trellis(costs), selection(costs, true);
+  RooflineSimulator trellis(costs), selection(costs, DimSearch::Selection);
   search::ExactResult expected = findOptimum(*space, trellis, goal);
   double start = seconds();
   search::ExactResult found = findOptimum(*space, selection, goal);

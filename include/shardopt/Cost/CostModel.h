@@ -33,6 +33,10 @@ public:
   CostModel(Model model, std::shared_ptr<const TimeModel> time,
             std::optional<double> skew, const Limits &limits,
             StageDivision division = StageDivision::Even);
+  /// The same of another model.
+  CostModel withModel(Model model) const {
+    return {std::move(model), clock, skew, bounds, stageDivision};
+  }
 
   const Model &model() const { return program; }
   const TimeModel &time() const { return *clock; }

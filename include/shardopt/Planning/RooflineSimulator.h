@@ -20,17 +20,28 @@
 
 namespace shardopt {
 
+/// How dims are optimised where the model has no trellises, as
+/// `cost::CostModel::hasTrellises` says, but has some once layers that are
+/// alike share their dims.
+enum class DimSearch : uint8_t {
+  /// The optimum of shared dims, then strategy selection for better ones.
+  Best,
+  /// The optimum of shared dims alone, in a hundredth of the time.
+  Shared,
+  /// Strategy selection, where there are trellises too.
+  Selection,
+};
+
 /// `simulator=roofline`: the cost model, which can be opened (see
 /// `search::Decomposition`). Dims are optimised over trellises where the model
-/// has them (`cost::CostModel::hasTrellises`), else by strategy selection
-/// (`selection::optimalChoice`). Refers to `costs`, which must outlive it.
+/// has them, else by strategy selection (`selection::optimalChoice`). Refers to
+/// `costs`, which must outlive it.
 class RooflineSimulator final : public search::Simulator,
                                 public search::Decomposition {
 public:
-  /// `selects` asks for strategy selection where there are trellises, too.
-  explicit RooflineSimulator(const cost::CostModel &costs, bool selects = false)
-      : costs(costs), usesTrellises(!selects && costs.hasTrellises()),
-        tables(costs) {}
+  explicit RooflineSimulator(const cost::CostModel &costs,
+                             DimSearch dimSearch = DimSearch::Best);
+  ~RooflineSimulator() override;
 
   Evaluation evaluate(const Strategy &strategy) const override;
   const search::Decomposition *decomposition() const override { return this; }
@@ -47,15 +58,34 @@ public:
         search::Goal goal, std::optional<double> incumbent) const override;
   std::optional<double> missedBound(search::Goal goal) const override;
 
+  /// The least that values between ops take at the fullest moment, in bytes, of
+  /// any dims in `domains`, for degrees that fit. None where nothing limits
+  /// these values, or no trellises tell it.
+  std::optional<double>
+  leastActivations(const Degrees &degrees,
+                   const search::DimDomains &domains) const;
+
   /// `domains` as the cost library spells them.
   static std::vector<cost::DimSet> setsOf(const search::DimDomains &domains);
 
 private:
   /// What a thread shares between degrees while it has it.
   class Lease;
+  /// The model with layers that share dims.
+  struct Alike;
+
+  std::optional<search::Plan> solveAlike(const Degrees &degrees,
+                                         Span<const cost::DimSet> domains,
+                                         search::Goal goal,
+                                         std::optional<double> incumbent) const;
+  std::optional<search::Plan> select(const Degrees &degrees,
+                                     Span<const cost::DimSet> domains,
+                                     search::Goal goal,
+                                     std::optional<double> incumbent) const;
 
   const cost::CostModel &costs;
-  const bool usesTrellises;
+  const bool usesTrellises, selects;
+  std::unique_ptr<const Alike> alike; ///< null where trellises are used
   TableCache tables;
   mutable std::mutex mutex;                      ///< guards what follows
   mutable std::map<search::Goal, double> missed; ///< bounds that were left

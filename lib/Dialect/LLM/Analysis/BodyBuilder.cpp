@@ -8,6 +8,7 @@
 #include "BodyBuilder.h"
 #include "shardopt/Dialect/LLM/IR/LLMOps.h"
 
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -21,11 +22,38 @@ int64_t LayerOps::window() const {
   return 0;
 }
 
+/// All that a model is made of, in one module.
+static Attribute factsOf(Operation *op) {
+  NamedAttrList attributes(op->getAttrDictionary());
+  attributes.erase("name");
+  attributes.erase("sharding");
+  Builder builder(op->getContext());
+  SmallVector<Attribute> facts = {
+      builder.getStringAttr(op->getName().getStringRef()),
+      attributes.getDictionary(op->getContext())};
+  for (Type type : op->getOperandTypes())
+    facts.push_back(TypeAttr::get(type));
+  for (Type type : op->getResultTypes())
+    facts.push_back(TypeAttr::get(type));
+  return builder.getArrayAttr(facts);
+}
+
+std::shared_ptr<const cost::OpModel> OpModels::of(CostOpInterface op) {
+  // What ops of other dialects read is not known.
+  if (!isa<LLMDialect>(op->getDialect()))
+    return op.getOpModel();
+  std::shared_ptr<const cost::OpModel> &model = known[factsOf(op)];
+  if (!model)
+    model = op.getOpModel();
+  return model;
+}
+
 namespace {
 
 class BodyBuilder {
 public:
-  explicit BodyBuilder(const LayerOps &layer) : layer(layer) {}
+  BodyBuilder(const LayerOps &layer, OpModels &models)
+      : layer(layer), models(models) {}
 
   FailureOr<cost::Body> build();
 
@@ -35,6 +63,7 @@ private:
   FailureOr<cost::ValueId> idOf(Value value, Operation *user);
 
   const LayerOps &layer;
+  OpModels &models;
   cost::Body body;
   DenseMap<Value, cost::ValueId> ids;
 };
@@ -81,7 +110,7 @@ LogicalResult BodyBuilder::addNode(ShardableOpInterface op) {
   if (!charged)
     return op.emitOpError("has no cost, expected an op that says what it costs "
                           "('CostOpInterface')");
-  node.op = charged.getOpModel();
+  node.op = models.of(charged);
   for (OpOperand *operand : op.getActivations()) {
     FailureOr<cost::ValueId> id = idOf(operand->get(), op);
     if (failed(id))
@@ -150,6 +179,7 @@ LogicalResult BodyBuilder::readExit() {
   return success();
 }
 
-FailureOr<cost::Body> shardopt::buildBody(const LayerOps &layer) {
-  return BodyBuilder(layer).build();
+FailureOr<cost::Body> shardopt::buildBody(const LayerOps &layer,
+                                          OpModels &models) {
+  return BodyBuilder(layer, models).build();
 }

@@ -11,6 +11,9 @@
 #include "shardopt/Dialect/LLM/IR/LLMInterfaces.h"
 #include "shardopt/Model/Model.h"
 
+#include "llvm/ADT/DenseMap.h"
+
+#include <memory>
 #include <vector>
 
 namespace shardopt {
@@ -28,9 +31,20 @@ struct LayerOps {
   int64_t window() const;
 };
 
-/// The nodes, values and exit of `layer`; its variables are not numbered. A
-/// layer of another form than `cost::Body` has is diagnosed.
-mlir::FailureOr<cost::Body> buildBody(const LayerOps &layer);
+/// The models of ops; those of the dialect that differ in name and annotation
+/// alone have one together.
+class OpModels {
+public:
+  std::shared_ptr<const cost::OpModel> of(llm::CostOpInterface op);
+
+private:
+  llvm::DenseMap<mlir::Attribute, std::shared_ptr<const cost::OpModel>> known;
+};
+
+/// The nodes, values and exit of `layer`, with ops of `models`; its variables
+/// are not numbered. A layer of another form than `cost::Body` has is
+/// diagnosed.
+mlir::FailureOr<cost::Body> buildBody(const LayerOps &layer, OpModels &models);
 
 } // namespace shardopt
 

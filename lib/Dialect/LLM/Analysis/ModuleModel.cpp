@@ -70,6 +70,7 @@ private:
 
   // By kind of layer, which the names of its ops say. Ops of one name are
   // alike: the verifier checks that.
+  OpModels models;
   std::vector<cost::Body> bodies;
   std::vector<std::vector<std::vector<ShardableOpInterface>>> kindOps;
   llvm::StringMap<unsigned> kindOfName;
@@ -372,7 +373,7 @@ FailureOr<unsigned> ProgramReader::kindOf(const LayerOps &layer) {
   for (ShardableOpInterface op : layer.ops)
     if (failed(checkPrompts(op)))
       return failure();
-  FailureOr<cost::Body> body = buildBody(layer);
+  FailureOr<cost::Body> body = buildBody(layer, models);
   if (failed(body))
     return failure();
 
