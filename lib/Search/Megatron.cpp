@@ -16,40 +16,43 @@ namespace {
 struct MegatronDims {
   const char *op;
   Dim classic, slice, sequenceParallel;
+  Dim dataParallel; ///< as `knownLayouts` has it
 };
 } // namespace
 
 /// Column-parallel into a block, row-parallel out of it (arXiv 1909.08053,
 /// section 3); state spaces by heads (its Mamba mixer) and delta nets alike;
 /// the low-rank projections of MLA and of experts are replicated. Activations
-/// around it are replicated or sharded on tokens.
+/// around it are replicated or sharded on tokens. The layer begins with what is
+/// around its attention, up to `firstOfNetwork`.
+static constexpr const char *firstOfNetwork = "ffn_norm";
 static constexpr MegatronDims megatronDims[] = {
     // clang-format off
-    // op          classic    slice      sequence parallel
-    {"embed",       Dim::Zero, Dim::Zero, Dim::Zero},
-    {"attn_norm",   Dim::None, Dim::None, Dim::Zero},
-    {"q_down",      Dim::None, Dim::None, Dim::None},
-    {"q_up",        Dim::One,  Dim::One,  Dim::One},
-    {"q_proj",      Dim::One,  Dim::One,  Dim::One},
-    {"kv_down",     Dim::None, Dim::None, Dim::None},
-    {"index_q",     Dim::None, Dim::None, Dim::None},
-    {"qkv_proj",    Dim::One,  Dim::One,  Dim::One},
-    {"attention",   Dim::Zero, Dim::Zero, Dim::Zero},
-    {"in_proj",     Dim::One,  Dim::One,  Dim::One},
-    {"mamba2",      Dim::Zero, Dim::Zero, Dim::Zero},
-    {"gated_delta_net", Dim::Zero, Dim::Zero, Dim::Zero},
-    {"latent_down", Dim::None, Dim::None, Dim::None},
-    {"latent_up",   Dim::None, Dim::None, Dim::None},
-    {"out_proj",    Dim::Zero, Dim::Zero, Dim::Zero},
-    {"ffn_norm",    Dim::None, Dim::None, Dim::Zero},
-    {"router",      Dim::None, Dim::None, Dim::None},
-    {"dispatch",    Dim::None, Dim::Zero, Dim::Zero},
-    {"ffn_up",      Dim::One,  Dim::One,  Dim::One},
-    {"ffn_down",    Dim::Zero, Dim::Zero, Dim::Zero},
-    {"combine",     Dim::None, Dim::Zero, Dim::Zero},
-    {"shared_up",   Dim::One,  Dim::One,  Dim::One},
-    {"shared_down", Dim::Zero, Dim::Zero, Dim::Zero},
-    {"lm_head",     Dim::One,  Dim::One,  Dim::One},
+    // op          classic    slice      sequence   data parallel
+    {"embed",       Dim::Zero, Dim::Zero, Dim::Zero, Dim::Zero},
+    {"attn_norm",   Dim::None, Dim::None, Dim::Zero, Dim::Zero},
+    {"q_down",      Dim::None, Dim::None, Dim::None, Dim::None},
+    {"q_up",        Dim::One,  Dim::One,  Dim::One, Dim::None},
+    {"q_proj",      Dim::One,  Dim::One,  Dim::One, Dim::None},
+    {"kv_down",     Dim::None, Dim::None, Dim::None, Dim::None},
+    {"index_q",     Dim::None, Dim::None, Dim::None, Dim::None},
+    {"qkv_proj",    Dim::One,  Dim::One,  Dim::One, Dim::None},
+    {"attention",   Dim::Zero, Dim::Zero, Dim::Zero, Dim::None},
+    {"in_proj",     Dim::One,  Dim::One,  Dim::One, Dim::None},
+    {"mamba2",      Dim::Zero, Dim::Zero, Dim::Zero, Dim::None},
+    {"gated_delta_net", Dim::Zero, Dim::Zero, Dim::Zero, Dim::None},
+    {"latent_down", Dim::None, Dim::None, Dim::None, Dim::None},
+    {"latent_up",   Dim::None, Dim::None, Dim::None, Dim::None},
+    {"out_proj",    Dim::Zero, Dim::Zero, Dim::Zero, Dim::None},
+    {"ffn_norm",    Dim::None, Dim::None, Dim::Zero, Dim::Zero},
+    {"router",      Dim::None, Dim::None, Dim::None, Dim::None},
+    {"dispatch",    Dim::None, Dim::Zero, Dim::Zero, Dim::Zero},
+    {"ffn_up",      Dim::One,  Dim::One,  Dim::One, Dim::One},
+    {"ffn_down",    Dim::Zero, Dim::Zero, Dim::Zero, Dim::Zero},
+    {"combine",     Dim::None, Dim::Zero, Dim::Zero, Dim::Zero},
+    {"shared_up",   Dim::One,  Dim::One,  Dim::One, Dim::None},
+    {"shared_down", Dim::Zero, Dim::Zero, Dim::Zero, Dim::None},
+    {"lm_head",     Dim::One,  Dim::One,  Dim::One, Dim::One},
     // clang-format on
 };
 
@@ -80,6 +83,37 @@ StrategySpace megatronSpace(MegatronVariant variant,
     domain = {allowed ? dim : domain.front()};
   }
   return space.withDims(std::move(domains));
+}
+
+std::vector<std::vector<Dim>> knownLayouts(const StrategySpace &space) {
+  using Column = Dim MegatronDims::*;
+  constexpr Column columns[] = {&MegatronDims::classic, &MegatronDims::slice,
+                                &MegatronDims::sequenceParallel,
+                                &MegatronDims::dataParallel};
+  std::vector<std::vector<Dim>> layouts;
+  for (Column attention : columns)
+    for (Column network : columns) {
+      std::vector<Dim> dims;
+      for (size_t i = 0; i < space.ops().size(); ++i) {
+        const DimDomain &domain = space.dimDomains()[i];
+        const std::string &name = space.ops()[i];
+        std::string op = name.substr(name.rfind('.') + 1);
+        Dim dim = Dim::None;
+        Column column = attention;
+        for (const MegatronDims &row : megatronDims) {
+          if (row.op == std::string(firstOfNetwork))
+            column = network;
+          if (op == row.op)
+            dim = row.*column;
+        }
+        bool allowed =
+            std::find(domain.begin(), domain.end(), dim) != domain.end();
+        dims.push_back(allowed ? dim : domain.front());
+      }
+      if (std::find(layouts.begin(), layouts.end(), dims) == layouts.end())
+        layouts.push_back(std::move(dims));
+    }
+  return layouts;
 }
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "shardopt/Search/Megatron.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace shardopt;
@@ -74,4 +75,41 @@ TEST(Megatron, PinsAreStronger) {
   ASSERT_TRUE(space);
   StrategySpace narrowed = megatronSpace(MegatronVariant::Classic, *space);
   EXPECT_EQ(narrowed.dimDomains(), (DimDomains{{Dim::None}, {Dim::One}}));
+}
+
+TEST(Megatron, KnownLayoutsCombineAttentionWithNetworks) {
+  SpaceFacts facts;
+  for (const std::string &op : moeOps)
+    facts.ops.push_back("moe." + op);
+  facts.experts = 8;
+  auto space = StrategySpace::create(facts, {});
+  ASSERT_TRUE(space);
+  std::vector<std::string> found;
+  for (const std::vector<Dim> &dims : knownLayouts(*space)) {
+    std::string text;
+    for (Dim dim : dims)
+      text += std::to_string(int(dim));
+    found.push_back(text);
+  }
+  // Without shared experts, data-parallel networks are as Megatron's are with
+  // sequences cut.
+  std::vector<std::string> expected;
+  for (std::string attention : {"02100", "00100", "00222"})
+    for (std::string network : {"222102", "220100", "020100"})
+      expected.push_back(attention + network + "1");
+  std::sort(found.begin(), found.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(found, expected);
+}
+
+TEST(Megatron, KnownLayoutsKeepPins) {
+  SpaceFacts facts;
+  facts.ops = moeOps;
+  SpaceRequest request;
+  request.pinnedDims.resize(moeOps.size());
+  request.pinnedDims[3] = Dim::One;
+  auto space = StrategySpace::create(facts, request);
+  ASSERT_TRUE(space);
+  for (const std::vector<Dim> &dims : knownLayouts(*space))
+    EXPECT_EQ(dims[3], Dim::One);
 }

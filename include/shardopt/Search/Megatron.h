@@ -12,6 +12,7 @@
 #include "shardopt/Search/StrategySpace.h"
 
 #include <string>
+#include <vector>
 
 namespace shardopt::search {
 
@@ -35,6 +36,12 @@ Dim megatronDim(MegatronVariant variant, const std::string &opName);
 /// stronger: an op whose domain lacks that dim keeps its domain's first.
 StrategySpace megatronSpace(MegatronVariant variant,
                             const StrategySpace &space);
+
+/// The dims of all ops in the layouts that systems are known to have, each of
+/// attention with each of networks: Megatron's, and data-parallel attention, in
+/// which every device has some of the tokens and all weights of what is around
+/// attention and of shared experts. All are different.
+std::vector<std::vector<Dim>> knownLayouts(const StrategySpace &space);
 
 } // namespace shardopt::search
 

@@ -48,6 +48,11 @@ double DimTables::scoreOf(const Channels &channels) const {
          (risk > 0 ? costOfRefusal * risk : 0);
 }
 
+double DimTables::excessOf(const Channels &channels) const {
+  const auto &[latency, memory, rate, refused] = channels;
+  return weights.excess({latency, memory, rate});
+}
+
 static void accumulate(Channels &sum, const Channels &other) {
   for (size_t c = 0; c < numChannels; ++c)
     sum[c] += other[c];

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "JointProposals.h"
+#include "shardopt/Search/Megatron.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +24,23 @@ static constexpr double inertChange = 2e-3;
 static constexpr size_t longestWindow = 5;
 static constexpr size_t mostTables = 64;
 
+JointProposals::JointProposals(const StrategySpace &space,
+                               const Objective &objective,
+                               const ScreenedConstants &constants,
+                               EditPolicy *policy, JointCritic &critic,
+                               Niches &niches, Admission &admission, Rng &rng)
+    : space(space), objective(objective), constants(constants), policy(policy),
+      critic(critic), niches(niches), admission(admission), rng(rng) {
+  for (const std::vector<Dim> &dims : knownLayouts(space)) {
+    DimIndices &indices = layouts.emplace_back();
+    for (size_t op = 0; op < dims.size(); ++op) {
+      const DimDomain &domain = space.dimDomains()[op];
+      indices.push_back(uint8_t(
+          std::find(domain.begin(), domain.end(), dims[op]) - domain.begin()));
+    }
+  }
+}
+
 const DimTables &JointProposals::tablesAt(size_t niche) {
   auto it = tables.find(niche);
   if (it == tables.end())
@@ -30,8 +48,9 @@ const DimTables &JointProposals::tablesAt(size_t niche) {
   return it->second;
 }
 
-DimIndices drawRuns(const DimPairs &pairs, Rng &rng) {
+DimIndices JointProposals::drawRuns() {
   constexpr double changeRate = .25;
+  const DimPairs &pairs = critic.pairs();
   DimIndices dims;
   uint64_t run = rng.below(maxDims);
   for (size_t op = 0; op < pairs.numOps(); ++op) {
@@ -40,6 +59,12 @@ DimIndices drawRuns(const DimPairs &pairs, Rng &rng) {
     dims.push_back(uint8_t(run % pairs.numDims(op)));
   }
   return dims;
+}
+
+DimIndices JointProposals::drawLayout() {
+  constexpr double knownShare = .5;
+  return rng.real() < knownShare ? layouts[rng.below(layouts.size())]
+                                 : drawRuns();
 }
 
 /// By how much the score changes at most where `op` gets another dim.
@@ -293,10 +318,51 @@ void JointProposals::exploreUnseen() {
   propose(best, niches[best].expectedDims);
 }
 
+/// Known layouts at degrees that would beat the best plan if they kept the
+/// limits, those first that are predicted to exceed them the least. Of degrees
+/// without calls the critic knows little: where it expects a limit to be
+/// missed, a call or two tell by how much.
+void JointProposals::reachOut(size_t count) {
+  constexpr size_t numDrawn = 200, mostCalls = 2;
+  double incumbent = std::numeric_limits<double>::lowest();
+  for (size_t i = 0; i < niches.size(); ++i)
+    if (niches[i].valid)
+      incumbent = std::max(incumbent, niches[i].valid->score);
+  struct Candidate {
+    double excess;
+    size_t niche, layout;
+  };
+  std::vector<Candidate> candidates;
+  for (size_t draw = 0; count > 0 && draw < numDrawn; ++draw) {
+    size_t niche = rng.below(niches.size());
+    if (isSpent(niches[niche]) || niches[niche].calls > mostCalls)
+      continue;
+    if (tables.size() >= mostTables)
+      tables.clear();
+    const DimTables &here = tablesAt(niche);
+    for (size_t layout = 0; layout < layouts.size(); ++layout) {
+      Channels predicted = here.predict(layouts[layout]);
+      if (here.worthWithin(predicted) > incumbent &&
+          !reached.count({niche, layout}))
+        candidates.push_back({here.excessOf(predicted), niche, layout});
+    }
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate &a, const Candidate &b) {
+                     return a.excess < b.excess;
+                   });
+  for (const Candidate &candidate : candidates) {
+    if (count == 0)
+      return;
+    if (reached.insert({candidate.niche, candidate.layout}).second)
+      count -= propose(candidate.niche, layouts[candidate.layout]);
+  }
+}
+
 void JointProposals::drawUniform() {
   size_t parent = niches.drawParent(ranked, rng);
   if (!isSpent(niches[parent]))
-    propose(parent, drawRuns(critic.pairs(), rng));
+    propose(parent, drawRuns());
 }
 
 /// A dim of one of the most promising niches, changed to one not tried.
@@ -374,10 +440,13 @@ std::vector<Proposal> JointProposals::round(size_t size,
   if (ranked.empty())
     return {};
   lookAround();
-  auto repeat = [&](double share, void (JointProposals::*make)()) {
+  auto countOf = [&](double share) {
     double wanted = share * double(size);
     size_t count = size_t(wanted);
-    count += rng.real() < wanted - double(count);
+    return count + (rng.real() < wanted - double(count));
+  };
+  auto repeat = [&](double share, void (JointProposals::*make)()) {
+    size_t count = countOf(share);
     for (size_t i = 0; i < count && proposed.size() < size; ++i)
       (this->*make)();
   };
@@ -387,6 +456,8 @@ std::vector<Proposal> JointProposals::round(size_t size,
     repeat(constants.kicks * byPolicy, &JointProposals::kickByPolicy);
   repeat(constants.transplants, &JointProposals::transplant);
   repeat(constants.explore, &JointProposals::exploreUnseen);
+  reachOut(std::min(countOf(constants.reach),
+                    size - std::min(size, proposed.size())));
   repeat(constants.uniform, &JointProposals::drawUniform);
   repeat(constants.singles, &JointProposals::editOnce);
   for (size_t i = 0; i < 2 * size && proposed.size() < size; ++i)

@@ -19,10 +19,6 @@
 
 namespace shardopt::search {
 
-/// Dims that are the same over runs of ops: most layouts are kept from one op
-/// to the next, and uniform draws pay for a reshard nearly everywhere.
-DimIndices drawRuns(const DimPairs &pairs, Rng &rng);
-
 /// Makes rounds of proposals: what the critic expects most of, and what could
 /// prove it wrong. The critic's tables say what all dims of a tuple of degrees
 /// are worth, so that each proposal is an optimum over dims and not the best of
@@ -33,10 +29,12 @@ public:
   JointProposals(const StrategySpace &space, const Objective &objective,
                  const ScreenedConstants &constants, EditPolicy *policy,
                  JointCritic &critic, Niches &niches, Admission &admission,
-                 Rng &rng)
-      : space(space), objective(objective), constants(constants),
-        policy(policy), critic(critic), niches(niches), admission(admission),
-        rng(rng) {}
+                 Rng &rng);
+
+  /// A known layout, or dims that are the same over runs of ops: most layouts
+  /// are kept from one op to the next, and uniform draws pay for a reshard
+  /// nearly everywhere.
+  DimIndices drawLayout();
 
   /// At most `size` different strategies that may be evaluated; none where
   /// nothing was evaluated yet, or nothing was found. The critic is fitted; the
@@ -50,11 +48,13 @@ private:
   bool propose(size_t niche, const DimIndices &dims);
   const Niche::Elite &drawElite(size_t niche);
 
+  DimIndices drawRuns();
   void redrawWindow(DimIndices &dims, size_t begin, size_t end);
   void kick();
   void kickByPolicy();
   void transplant();
   void exploreUnseen();
+  void reachOut(size_t count);
   void drawUniform();
   void editOnce();
   void takeExpected();
@@ -67,6 +67,9 @@ private:
   Niches &niches;
   Admission &admission;
   Rng &rng;
+
+  std::vector<DimIndices> layouts;             ///< `knownLayouts`
+  std::set<std::pair<size_t, size_t>> reached; ///< niches with these layouts
 
   // Of the present round.
   uint64_t number = 0;

@@ -29,7 +29,7 @@ public:
 
 private:
   void begin(const std::vector<Plan> &plans);
-  bool enqueueDimsInRuns();
+  bool enqueueLayout();
 
   const SearcherContext &context;
   const StrategySpace &space;
@@ -72,14 +72,15 @@ void JointRun::begin(const std::vector<Plan> &plans) {
     queue.add({*space.pointOf(plan.strategy), std::nullopt});
   int64_t drawn = plans.empty() ? constants.initial : constants.warmInitial;
   for (int64_t i = 0; (i < drawn || queue.empty()) && !context.isStopped(); ++i)
-    if (i % 2 == 0 ? !queue.addUniform(rng) : !enqueueDimsInRuns())
+    if (i % 2 == 0 ? !queue.addUniform(rng) : !enqueueLayout())
       break;
 }
 
-/// Uniform degrees with dims in runs; uniform dims where that is refused.
-bool JointRun::enqueueDimsInRuns() {
+/// Uniform degrees with dims in runs or a known layout; uniform dims where that
+/// is refused.
+bool JointRun::enqueueLayout() {
   Point point = space.sample(rng);
-  DimIndices dims = drawRuns(critic.pairs(), rng);
+  DimIndices dims = proposals.drawLayout();
   std::copy(dims.begin(), dims.end(), point.begin() + space.firstDim());
   if (!admission.admit(point))
     return queue.addUniform(rng);

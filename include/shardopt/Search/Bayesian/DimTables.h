@@ -74,6 +74,12 @@ public:
   double score(const DimIndices &dims) const { return scoreOf(predict(dims)); }
   /// What predictions are worth; more is better.
   double scoreOf(const Channels &channels) const;
+  /// By how much they exceed limits, as a logarithm.
+  double excessOf(const Channels &channels) const;
+  /// What they would be worth if they kept the limits.
+  double worthWithin(const Channels &channels) const {
+    return scoreOf(channels) + weights.limitPenalty * excessOf(channels);
+  }
 
   /// Changes single dims as long as that improves the score; those of `pinned`
   /// ops (empty: none) stay. Returns the score.

@@ -38,6 +38,7 @@ struct ScreenedConstants {
   double screened = .3;
   double kicks = .4;
   double transplants = .15;
+  double reach = .2;
   double uniform = .07;
   double singles = .1;
 
