@@ -56,19 +56,32 @@ static constexpr MegatronDims megatronDims[] = {
     // clang-format on
 };
 
-Dim megatronDim(MegatronVariant variant, const std::string &opName) {
+/// The row of an op, by the last component of its name; null if there is none.
+static const MegatronDims *findRow(const std::string &opName) {
   std::string op = opName.substr(opName.rfind('.') + 1);
-  for (const MegatronDims &dims : megatronDims) {
-    if (op != dims.op)
-      continue;
-    switch (variant) {
-    case MegatronVariant::Classic:
-      return dims.classic;
-    case MegatronVariant::Slice:
-      return dims.slice;
-    case MegatronVariant::SequenceParallel:
-      return dims.sequenceParallel;
-    }
+  for (const MegatronDims &row : megatronDims)
+    if (op == row.op)
+      return &row;
+  return nullptr;
+}
+
+/// `dim` where the domain has it, else its first.
+static Dim dimWithin(const DimDomain &domain, Dim dim) {
+  bool allowed = std::find(domain.begin(), domain.end(), dim) != domain.end();
+  return allowed ? dim : domain.front();
+}
+
+Dim megatronDim(MegatronVariant variant, const std::string &opName) {
+  const MegatronDims *row = findRow(opName);
+  if (!row)
+    return Dim::None;
+  switch (variant) {
+  case MegatronVariant::Classic:
+    return row->classic;
+  case MegatronVariant::Slice:
+    return row->slice;
+  case MegatronVariant::SequenceParallel:
+    return row->sequenceParallel;
   }
   return Dim::None;
 }
@@ -78,9 +91,7 @@ StrategySpace megatronSpace(MegatronVariant variant,
   DimDomains domains = space.dimDomains();
   for (size_t op = 0; op < domains.size(); ++op) {
     DimDomain &domain = domains[op];
-    Dim dim = megatronDim(variant, space.ops()[op]);
-    bool allowed = std::find(domain.begin(), domain.end(), dim) != domain.end();
-    domain = {allowed ? dim : domain.front()};
+    domain = {dimWithin(domain, megatronDim(variant, space.ops()[op]))};
   }
   return space.withDims(std::move(domains));
 }
@@ -90,25 +101,17 @@ std::vector<std::vector<Dim>> knownLayouts(const StrategySpace &space) {
   constexpr Column columns[] = {&MegatronDims::classic, &MegatronDims::slice,
                                 &MegatronDims::sequenceParallel,
                                 &MegatronDims::dataParallel};
+  const MegatronDims *networkRow = findRow(firstOfNetwork);
   std::vector<std::vector<Dim>> layouts;
   for (Column attention : columns)
     for (Column network : columns) {
       std::vector<Dim> dims;
-      for (size_t i = 0; i < space.ops().size(); ++i) {
-        const DimDomain &domain = space.dimDomains()[i];
-        const std::string &name = space.ops()[i];
-        std::string op = name.substr(name.rfind('.') + 1);
+      for (size_t op = 0; op < space.ops().size(); ++op) {
+        const MegatronDims *row = findRow(space.ops()[op]);
         Dim dim = Dim::None;
-        Column column = attention;
-        for (const MegatronDims &row : megatronDims) {
-          if (row.op == std::string(firstOfNetwork))
-            column = network;
-          if (op == row.op)
-            dim = row.*column;
-        }
-        bool allowed =
-            std::find(domain.begin(), domain.end(), dim) != domain.end();
-        dims.push_back(allowed ? dim : domain.front());
+        if (row)
+          dim = row->*(row < networkRow ? attention : network);
+        dims.push_back(dimWithin(space.dimDomains()[op], dim));
       }
       if (std::find(layouts.begin(), layouts.end(), dims) == layouts.end())
         layouts.push_back(std::move(dims));

@@ -26,7 +26,7 @@ namespace shardopt {
 enum class DimSearch : uint8_t {
   /// The optimum of shared dims, then strategy selection for better ones.
   Best,
-  /// The optimum of shared dims alone, in a hundredth of the time.
+  /// The optimum of shared dims alone, which is quick.
   Shared,
   /// Strategy selection, where there are trellises too.
   Selection,

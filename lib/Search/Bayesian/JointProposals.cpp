@@ -456,8 +456,7 @@ std::vector<Proposal> JointProposals::round(size_t size,
     repeat(constants.kicks * byPolicy, &JointProposals::kickByPolicy);
   repeat(constants.transplants, &JointProposals::transplant);
   repeat(constants.explore, &JointProposals::exploreUnseen);
-  reachOut(std::min(countOf(constants.reach),
-                    size - std::min(size, proposed.size())));
+  reachOut(std::min(countOf(constants.reach), size - proposed.size()));
   repeat(constants.uniform, &JointProposals::drawUniform);
   repeat(constants.singles, &JointProposals::editOnce);
   for (size_t i = 0; i < 2 * size && proposed.size() < size; ++i)
