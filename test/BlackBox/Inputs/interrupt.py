@@ -23,9 +23,13 @@ for line in sys.stdin:
     elif message["id"] < 5:
         answer = {"id": message["id"], "valid": True, "throughput": 1, "tpot_ms": 1, "memory_gb": 1}
     else:
-        with open(sys.argv[1] + ".new", "w") as file:
-            print(os.getpid(), child.pid, file=file)
-        os.rename(sys.argv[1] + ".new", sys.argv[1])
+        # A worker is asked again when its answer was read: once both are here, all were.
+        try:
+            os.mkdir(sys.argv[1] + ".first")
+        except FileExistsError:
+            with open(sys.argv[1] + ".new", "w") as file:
+                print(os.getpid(), child.pid, file=file)
+            os.rename(sys.argv[1] + ".new", sys.argv[1])
         time.sleep(1000)
     print(json.dumps(answer), flush=True)
 """
@@ -47,6 +51,8 @@ def interrupt(with_signal, exit_code):
         file.write(WORKER)
     if os.path.exists(hanging):
         os.remove(hanging)
+    if os.path.exists(hanging + ".first"):
+        os.rmdir(hanging + ".first")
     options = (
         f"simulator={{exec:{sys.executable} {script} {hanging}}} simulator-workers=2 "
         f"searcher=random report={prefix}.json"
