@@ -318,8 +318,8 @@ void JointProposals::exploreUnseen() {
   propose(best, niches[best].expectedDims);
 }
 
-/// Known layouts at degrees that would beat the best plan if they kept the
-/// limits, those first that are predicted to exceed them the least. Of degrees
+/// Known layouts at degrees that would beat the best plan if no limit counted,
+/// those first that are predicted to exceed the limits the least. Of degrees
 /// without calls the critic knows little: where it expects a limit to be
 /// missed, a call or two tell by how much.
 void JointProposals::reachOut(size_t count) {
@@ -342,7 +342,7 @@ void JointProposals::reachOut(size_t count) {
     const DimTables &here = tablesAt(niche);
     for (size_t layout = 0; layout < layouts.size(); ++layout) {
       Channels predicted = here.predict(layouts[layout]);
-      if (here.worthWithin(predicted) > incumbent &&
+      if (here.worthWithoutLimits(predicted) > incumbent &&
           !reached.count({niche, layout}))
         candidates.push_back({here.excessOf(predicted), niche, layout});
     }

@@ -56,7 +56,7 @@ void ScreenedConstants::addTo(ConstantTable &table) {
              "Share of a round: archived dims at other degrees.");
   table.real("reach", reach, 0, 1,
              "Share of a round: known layouts at degrees that would be the "
-             "best if they kept the limits.");
+             "best if no limit counted.");
   table.real("uniform", uniform, 0, 1,
              "Share of a round: dims in runs at archived degrees.");
   table.real("singles", singles, 0, 1,

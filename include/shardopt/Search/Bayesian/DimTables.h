@@ -76,8 +76,8 @@ public:
   double scoreOf(const Channels &channels) const;
   /// By how much they exceed limits, as a logarithm.
   double excessOf(const Channels &channels) const;
-  /// What they would be worth if they kept the limits.
-  double worthWithin(const Channels &channels) const {
+  /// What they would be worth if no limit counted.
+  double worthWithoutLimits(const Channels &channels) const {
     return scoreOf(channels) + weights.limitPenalty * excessOf(channels);
   }
 
