@@ -107,8 +107,8 @@ class Comparison:
 
 
 def _within(interval):
-    """An interval of a ratio, none of which is above 1."""
-    return interval and (interval[0], min(interval[1], 1.0))
+    """An interval of a ratio, none of which is below 0 or above 1."""
+    return interval and (max(interval[0], 0.0), min(interval[1], 1.0))
 
 
 def _counted(run):
