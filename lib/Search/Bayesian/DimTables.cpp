@@ -41,16 +41,24 @@ DimPairs::DimPairs(const StrategySpace &space) {
     pair.weight /= total;
 }
 
-double DimTables::scoreOf(const Channels &channels) const {
+double scoreOf(const Channels &channels,
+               const TargetEncoder::Weights &weights) {
   const auto &[latency, memory, rate, refused] = channels;
   double risk = refused - likelyRefusal;
   return weights.score({latency, memory, rate}) -
          (risk > 0 ? costOfRefusal * risk : 0);
 }
 
-double DimTables::excessOf(const Channels &channels) const {
+double excessOf(const Channels &channels,
+                const TargetEncoder::Weights &weights) {
   const auto &[latency, memory, rate, refused] = channels;
   return weights.excess({latency, memory, rate});
+}
+
+double worthWithoutLimits(const Channels &channels,
+                          const TargetEncoder::Weights &weights) {
+  return scoreOf(channels, weights) +
+         weights.limitPenalty * excessOf(channels, weights);
 }
 
 static void accumulate(Channels &sum, const Channels &other) {

@@ -61,8 +61,23 @@ DimTables JointCritic::tablesAt(const Point &point) const {
   metrics.addTables(point, 0, base, entries);
   if (refusals)
     refusals->addTables(point, numTargets, base, entries);
-  return DimTables(layout, base, std::move(entries),
-                   encoder.weightsOf(space.degreesAt(point)));
+  return DimTables(layout, base, std::move(entries), weightsAt(point));
+}
+
+JointCritic::Predictor::Predictor(const JointCritic &critic,
+                                  const std::vector<DimIndices> &dims)
+    : critic(critic), numDims(dims.size()),
+      ofMetrics(critic.metrics.echoesOf(dims)) {
+  if (critic.refusals)
+    ofRefusals = critic.refusals->echoesOf(dims);
+}
+
+std::vector<Channels> JointCritic::Predictor::at(const Point &point) const {
+  std::vector<Channels> sums(numDims);
+  critic.metrics.addPredictions(point, 0, ofMetrics, sums);
+  if (critic.refusals)
+    critic.refusals->addPredictions(point, numTargets, ofRefusals, sums);
+  return sums;
 }
 
 } // namespace shardopt::search

@@ -115,17 +115,22 @@ double JointProcess::kernel(const Sample &a, const Sample &b) const {
 // Samples
 //===----------------------------------------------------------------------===//
 
+template <typename Dims>
+std::vector<uint32_t> JointProcess::entriesOf(const Dims &dims) const {
+  std::vector<uint32_t> entries;
+  for (size_t op = 0; op < layout.numOps(); ++op)
+    entries.push_back(uint32_t(layout.single(op, dims[op])));
+  for (const DimPairs::Pair &pair : layout.pairs())
+    entries.push_back(
+        uint32_t(layout.entry(pair, dims[pair.first], dims[pair.second])));
+  return entries;
+}
+
 JointProcess::Sample JointProcess::sampleAt(const Point &point,
                                             std::vector<double> values,
                                             double badness) {
-  Sample sample{findTuple(point), {}, point, std::move(values), badness};
   const uint32_t *dims = point.data() + space.firstDim();
-  for (size_t op = 0; op < layout.numOps(); ++op)
-    sample.entries.push_back(uint32_t(layout.single(op, dims[op])));
-  for (const DimPairs::Pair &pair : layout.pairs())
-    sample.entries.push_back(
-        uint32_t(layout.entry(pair, dims[pair.first], dims[pair.second])));
-  return sample;
+  return {findTuple(point), entriesOf(dims), point, std::move(values), badness};
 }
 
 void JointProcess::add(const Point &point, const std::vector<double> &values,
@@ -251,6 +256,47 @@ void JointProcess::addTables(const Point &point, size_t channel, Channels &base,
     for (size_t e = 0; e < products.size(); ++e)
       entries[e][channel + c] += products[e][c] * weights[e] * deviation;
   }
+}
+
+JointProcess::Echoes
+JointProcess::echoesOf(const std::vector<DimIndices> &dims) const {
+  Echoes echoes(tuples.size(), std::vector<Channels>(dims.size()));
+  for (size_t d = 0; d < dims.size(); ++d) {
+    std::vector<uint32_t> entries = entriesOf(dims[d]);
+    for (size_t i = 0; i < samples.size(); ++i) {
+      double equal = weightOfEqual(samples[i].entries.data(), entries.data(),
+                                   slotWeights.data(), slotWeights.size());
+      for (size_t c = 0; c < models.size(); ++c)
+        if (models[c].deviation > 0)
+          echoes[samples[i].tuple][d][c] += float(models[c].alpha[i] * equal);
+    }
+  }
+  return echoes;
+}
+
+void JointProcess::addPredictions(const Point &point, size_t channel,
+                                  const Echoes &echoes,
+                                  std::vector<Channels> &sums) const {
+  Tuple here = tupleAt(point);
+  std::array<double, numChannels> base = {};
+  std::vector<double> ofDegrees;
+  for (const Tuple &tuple : tuples)
+    ofDegrees.push_back(degreeKernel(tuple, here));
+  for (size_t i = 0; i < samples.size(); ++i)
+    for (size_t c = 0; c < models.size(); ++c)
+      if (models[c].deviation > 0)
+        base[c] += models[c].alpha[i] * ofDegrees[samples[i].tuple];
+  std::vector<Channels> products(sums.size());
+  for (size_t t = 0; t < tuples.size(); ++t) {
+    float ofDims = float(dimKernel(tuples[t], here));
+    for (size_t d = 0; ofDims != 0 && d < sums.size(); ++d)
+      for (size_t c = 0; c < numChannels; ++c)
+        products[d][c] += ofDims * echoes[t][d][c];
+  }
+  for (size_t c = 0; c < models.size(); ++c)
+    for (size_t d = 0; d < sums.size(); ++d)
+      sums[d][channel + c] += float(
+          models[c].mean + models[c].deviation * (base[c] + products[d][c]));
 }
 
 } // namespace shardopt::search

@@ -324,6 +324,8 @@ void JointProposals::exploreUnseen() {
 /// missed, a call or two tell by how much.
 void JointProposals::reachOut(size_t count) {
   constexpr size_t numDrawn = 200, mostCalls = 2;
+  if (count == 0)
+    return;
   double incumbent = std::numeric_limits<double>::lowest();
   for (size_t i = 0; i < niches.size(); ++i)
     if (niches[i].valid)
@@ -333,19 +335,18 @@ void JointProposals::reachOut(size_t count) {
     size_t niche, layout;
   };
   std::vector<Candidate> candidates;
-  for (size_t draw = 0; count > 0 && draw < numDrawn; ++draw) {
+  JointCritic::Predictor predictor(critic, layouts);
+  for (size_t draw = 0; draw < numDrawn; ++draw) {
     size_t niche = rng.below(niches.size());
     if (isSpent(niches[niche]) || niches[niche].calls > mostCalls)
       continue;
-    if (tables.size() >= mostTables)
-      tables.clear();
-    const DimTables &here = tablesAt(niche);
-    for (size_t layout = 0; layout < layouts.size(); ++layout) {
-      Channels predicted = here.predict(layouts[layout]);
-      if (here.worthWithoutLimits(predicted) > incumbent &&
+    TargetEncoder::Weights weights = critic.weightsAt(niches[niche].degrees);
+    std::vector<Channels> predicted = predictor.at(niches[niche].degrees);
+    for (size_t layout = 0; layout < layouts.size(); ++layout)
+      if (worthWithoutLimits(predicted[layout], weights) > incumbent &&
           !reached.count({niche, layout}))
-        candidates.push_back({here.excessOf(predicted), niche, layout});
-    }
+        candidates.push_back(
+            {excessOf(predicted[layout], weights), niche, layout});
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate &a, const Candidate &b) {

@@ -246,6 +246,29 @@ TEST_F(Joint, AvoidsWhatHasNoMetrics) {
   EXPECT_LT(predicted(critic, point), before - 5);
 }
 
+/// Two ways to the same sums, at degrees with and without samples; in float.
+TEST_F(Joint, PredictsDimsAtAllDegreesAsTablesDo) {
+  JointCritic critic(space, objective);
+  tell(critic, 60);
+  critic.tell(space.sample(rng), Evaluation());
+  critic.fit({});
+  std::vector<DimIndices> dims;
+  for (int i = 0; i < 5; ++i) {
+    Point point = space.sample(rng);
+    dims.emplace_back(point.begin() + space.firstDim(), point.end());
+  }
+  JointCritic::Predictor predictor(critic, dims);
+  for (const Degrees &degrees : space.degreeTuples()) {
+    Point point = *space.pointOf({degrees, std::vector<Dim>(6, Dim::Zero)});
+    DimTables tables = critic.tablesAt(point);
+    std::vector<Channels> predicted = predictor.at(point);
+    ASSERT_EQ(predicted.size(), dims.size());
+    for (size_t i = 0; i < dims.size(); ++i)
+      for (size_t c = 0; c < numChannels; ++c)
+        EXPECT_NEAR(predicted[i][c], tables.predict(dims[i])[c], 1e-4);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Niches
 //===----------------------------------------------------------------------===//

@@ -60,6 +60,15 @@ private:
 constexpr size_t numChannels = numTargets + 1;
 using Channels = std::array<float, numChannels>;
 
+/// What predictions are worth; more is better.
+double scoreOf(const Channels &channels, const TargetEncoder::Weights &weights);
+/// By how much they exceed limits, as a logarithm.
+double excessOf(const Channels &channels,
+                const TargetEncoder::Weights &weights);
+/// What they would be worth if no limit counted.
+double worthWithoutLimits(const Channels &channels,
+                          const TargetEncoder::Weights &weights);
+
 /// A prediction for all strategies of one tuple of degrees: a sum of entries,
 /// of each op one and of each pair of ops near each other one.
 class DimTables {
@@ -72,13 +81,8 @@ public:
 
   Channels predict(const DimIndices &dims) const;
   double score(const DimIndices &dims) const { return scoreOf(predict(dims)); }
-  /// What predictions are worth; more is better.
-  double scoreOf(const Channels &channels) const;
-  /// By how much they exceed limits, as a logarithm.
-  double excessOf(const Channels &channels) const;
-  /// What they would be worth if no limit counted.
-  double worthWithoutLimits(const Channels &channels) const {
-    return scoreOf(channels) + weights.limitPenalty * excessOf(channels);
+  double scoreOf(const Channels &channels) const {
+    return search::scoreOf(channels, weights);
   }
 
   /// Changes single dims as long as that improves the score; those of `pinned`

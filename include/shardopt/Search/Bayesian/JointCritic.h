@@ -34,6 +34,23 @@ public:
   /// What is predicted of the strategies with the degrees of `point`.
   DimTables tablesAt(const Point &point) const;
 
+  /// What the last fit predicts of dims at any degrees, for many of these.
+  class Predictor {
+  public:
+    Predictor(const JointCritic &critic, const std::vector<DimIndices> &dims);
+    /// Of all the dims, at the degrees of `point`.
+    std::vector<Channels> at(const Point &point) const;
+
+  private:
+    const JointCritic &critic;
+    size_t numDims;
+    JointProcess::Echoes ofMetrics, ofRefusals;
+  };
+  /// What predictions at the degrees of `point` are worth.
+  TargetEncoder::Weights weightsAt(const Point &point) const {
+    return encoder.weightsOf(space.degreesAt(point));
+  }
+
   /// The score of an evaluated strategy, in the unit of `DimTables::score`;
   /// the worst of all without metrics.
   double scoreOf(const Point &point, const Evaluation &evaluation) const;

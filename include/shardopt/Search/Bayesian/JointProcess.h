@@ -58,6 +58,16 @@ public:
   void addTables(const Point &point, size_t channel, Channels &base,
                  std::vector<Channels> &entries) const;
 
+  /// Of each tuple of degrees that was evaluated, what its samples say of each
+  /// of some dims: per value the sum of what they weigh, times the share that
+  /// is equal.
+  using Echoes = std::vector<std::vector<Channels>>;
+  Echoes echoesOf(const std::vector<DimIndices> &dims) const;
+  /// Adds what is predicted at the degrees of `point` of the dims of `echoes`
+  /// to `sums`, one each: as tables say, for a fraction of their time.
+  void addPredictions(const Point &point, size_t channel, const Echoes &echoes,
+                      std::vector<Channels> &sums) const;
+
 private:
   /// A tuple of degrees that a sample has, and the kernel with those before.
   struct Tuple {
@@ -83,6 +93,9 @@ private:
   uint32_t findTuple(const Point &point);
   Sample sampleAt(const Point &point, std::vector<double> values,
                   double badness);
+  /// Where tables have what they say of `dims`: DimIndices, or part of a point.
+  template <typename Dims>
+  std::vector<uint32_t> entriesOf(const Dims &dims) const;
   /// Forgets what was believed for the last fit alone.
   void dropBelieved();
   double kernel(const Sample &a, const Sample &b) const;
