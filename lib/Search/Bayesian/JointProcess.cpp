@@ -226,24 +226,33 @@ std::vector<double> JointProcess::predict(const Sample &sample) const {
   return std::vector<double>(sum.begin(), sum.begin() + models.size());
 }
 
+std::array<double, numChannels>
+JointProcess::sumOfDegrees(const Tuple &here) const {
+  std::vector<double> ofDegrees;
+  for (const Tuple &tuple : tuples)
+    ofDegrees.push_back(degreeKernel(tuple, here));
+  std::array<double, numChannels> sum = {};
+  for (size_t i = 0; i < samples.size(); ++i)
+    for (size_t c = 0; c < models.size(); ++c)
+      if (models[c].deviation > 0)
+        sum[c] += models[c].alpha[i] * ofDegrees[samples[i].tuple];
+  return sum;
+}
+
 void JointProcess::addTables(const Point &point, size_t channel, Channels &base,
                              std::vector<Channels> &entries) const {
   Tuple here = tupleAt(point);
-  std::vector<double> ofDegrees, ofDims;
-  for (const Tuple &tuple : tuples) {
-    ofDegrees.push_back(degreeKernel(tuple, here));
+  std::vector<double> ofDims;
+  for (const Tuple &tuple : tuples)
     ofDims.push_back(dimKernel(tuple, here));
-  }
-  std::array<double, numChannels> sum = {};
+  std::array<double, numChannels> sum = sumOfDegrees(here);
   std::vector<Channels> products(layout.numEntries());
   for (size_t i = 0; i < samples.size(); ++i) {
     const Sample &sample = samples[i];
     Channels scaled = {};
     for (size_t c = 0; c < models.size(); ++c)
-      if (models[c].deviation > 0) {
-        sum[c] += models[c].alpha[i] * ofDegrees[sample.tuple];
+      if (models[c].deviation > 0)
         scaled[c] = float(models[c].alpha[i] * ofDims[sample.tuple]);
-      }
     if (ofDims[sample.tuple] == 0)
       continue;
     for (uint32_t entry : sample.entries)
@@ -278,14 +287,7 @@ void JointProcess::addPredictions(const Point &point, size_t channel,
                                   const Echoes &echoes,
                                   std::vector<Channels> &sums) const {
   Tuple here = tupleAt(point);
-  std::array<double, numChannels> base = {};
-  std::vector<double> ofDegrees;
-  for (const Tuple &tuple : tuples)
-    ofDegrees.push_back(degreeKernel(tuple, here));
-  for (size_t i = 0; i < samples.size(); ++i)
-    for (size_t c = 0; c < models.size(); ++c)
-      if (models[c].deviation > 0)
-        base[c] += models[c].alpha[i] * ofDegrees[samples[i].tuple];
+  std::array<double, numChannels> base = sumOfDegrees(here);
   std::vector<Channels> products(sums.size());
   for (size_t t = 0; t < tuples.size(); ++t) {
     float ofDims = float(dimKernel(tuples[t], here));

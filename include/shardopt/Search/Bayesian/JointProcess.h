@@ -102,6 +102,8 @@ private:
   void dropSamples();
   void fitSamples();
   std::vector<double> predict(const Sample &sample) const;
+  /// What the degrees of all samples say of those of `here`, of each value.
+  std::array<double, numChannels> sumOfDegrees(const Tuple &here) const;
 
   const StrategySpace &space;
   const DimPairs &layout;
