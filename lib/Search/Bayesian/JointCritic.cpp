@@ -55,7 +55,7 @@ void JointCritic::fit(const std::vector<Point> &pending) {
     refusals->fit(pending);
 }
 
-DimTables JointCritic::tablesAt(const Point &point) const {
+DimTables JointCritic::tablesAt(const Point &point) {
   Channels base = {};
   std::vector<Channels> entries(layout.numEntries());
   metrics.addTables(point, 0, base, entries);
@@ -64,7 +64,7 @@ DimTables JointCritic::tablesAt(const Point &point) const {
   return DimTables(layout, base, std::move(entries), weightsAt(point));
 }
 
-JointCritic::Predictor::Predictor(const JointCritic &critic,
+JointCritic::Predictor::Predictor(JointCritic &critic,
                                   const std::vector<DimIndices> &dims)
     : critic(critic), numDims(dims.size()),
       ofMetrics(critic.metrics.echoesOf(dims)) {

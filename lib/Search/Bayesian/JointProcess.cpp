@@ -21,6 +21,8 @@ static constexpr double dimScale = 1, tpLength = 2, otherLength = 6;
 static constexpr double singleShare = .15;
 /// Deviations below it are what rounding leaves of a constant.
 static constexpr double leastSpread = 1e-9;
+/// Values of kernels that are kept, 16 bytes each.
+static constexpr size_t mostKept = size_t(1) << 22;
 
 JointProcess::JointProcess(const StrategySpace &space, const DimPairs &layout,
                            const Options &options)
@@ -84,17 +86,32 @@ double JointProcess::dimKernel(const Tuple &a, const Tuple &b) const {
   return a.relevance * b.relevance * (1 + r) * std::exp(-r);
 }
 
+void JointProcess::complete(Tuple &tuple) {
+  for (size_t i = tuple.ofDegrees.size(); i < tuples.size(); ++i) {
+    tuple.ofDegrees.push_back(degreeKernel(tuples[i], tuple));
+    tuple.ofDims.push_back(dimKernel(tuples[i], tuple));
+  }
+}
+
+const JointProcess::Tuple &JointProcess::placeOf(const Point &point) {
+  if (numKept > mostKept) {
+    places.clear();
+    numKept = 0;
+  }
+  Tuple tuple = tupleAt(point);
+  Tuple &place = places.try_emplace(tuple.logarithms, tuple).first->second;
+  numKept += tuples.size() - place.ofDegrees.size();
+  complete(place);
+  return place;
+}
+
 uint32_t JointProcess::findTuple(const Point &point) {
+  Tuple tuple = tupleAt(point);
   auto [it, isNew] =
-      numberOf.emplace(Point(point.begin(), point.begin() + space.firstDim()),
-                       uint32_t(tuples.size()));
+      numberOf.emplace(tuple.logarithms, uint32_t(tuples.size()));
   if (isNew) {
-    tuples.push_back(tupleAt(point));
-    Tuple &last = tuples.back();
-    for (const Tuple &tuple : tuples) {
-      last.ofDegrees.push_back(degreeKernel(tuple, last));
-      last.ofDims.push_back(dimKernel(tuple, last));
-    }
+    tuples.push_back(std::move(tuple));
+    complete(tuples.back());
   }
   return it->second;
 }
@@ -197,6 +214,7 @@ void JointProcess::fitSamples() {
     return kernel(samples[i], samples[j]);
   });
   double n = double(samples.size());
+  alphas.assign(samples.size(), {});
   for (size_t c = 0; c < models.size(); ++c) {
     Model &model = models[c];
     model = {};
@@ -210,13 +228,16 @@ void JointProcess::fitSamples() {
     if (!(std::sqrt(variance) >= leastSpread))
       continue;
     model.deviation = std::sqrt(variance);
+    std::vector<double> solution;
     for (const Sample &sample : samples)
-      model.alpha.push_back((sample.values[c] - model.mean) / model.deviation);
-    factor.solve(model.alpha);
+      solution.push_back((sample.values[c] - model.mean) / model.deviation);
+    factor.solve(solution);
+    for (size_t i = 0; i < samples.size(); ++i)
+      alphas[i][c] = solution[i];
   }
 }
 
-std::vector<double> JointProcess::predict(const Sample &sample) const {
+std::vector<double> JointProcess::predict(const Sample &sample) {
   Channels sum = {};
   std::vector<Channels> entries(layout.numEntries());
   addTables(sample.point, 0, sum, entries);
@@ -226,35 +247,30 @@ std::vector<double> JointProcess::predict(const Sample &sample) const {
   return std::vector<double>(sum.begin(), sum.begin() + models.size());
 }
 
-std::array<double, numChannels>
-JointProcess::sumOfDegrees(const Tuple &here) const {
-  std::vector<double> ofDegrees;
-  for (const Tuple &tuple : tuples)
-    ofDegrees.push_back(degreeKernel(tuple, here));
-  std::array<double, numChannels> sum = {};
-  for (size_t i = 0; i < samples.size(); ++i)
-    for (size_t c = 0; c < models.size(); ++c)
-      if (models[c].deviation > 0)
-        sum[c] += models[c].alpha[i] * ofDegrees[samples[i].tuple];
+JointProcess::Weights JointProcess::sumOfDegrees(const Tuple &here) const {
+  assert(alphas.size() == samples.size() && "fit what was added");
+  Weights sum = {};
+  for (size_t i = 0; i < samples.size(); ++i) {
+    double ofDegrees = here.ofDegrees[samples[i].tuple];
+    for (size_t c = 0; c < numChannels; ++c)
+      sum[c] += alphas[i][c] * ofDegrees;
+  }
   return sum;
 }
 
 void JointProcess::addTables(const Point &point, size_t channel, Channels &base,
-                             std::vector<Channels> &entries) const {
-  Tuple here = tupleAt(point);
-  std::vector<double> ofDims;
-  for (const Tuple &tuple : tuples)
-    ofDims.push_back(dimKernel(tuple, here));
-  std::array<double, numChannels> sum = sumOfDegrees(here);
+                             std::vector<Channels> &entries) {
+  const Tuple &here = placeOf(point);
+  Weights sum = sumOfDegrees(here);
   std::vector<Channels> products(layout.numEntries());
   for (size_t i = 0; i < samples.size(); ++i) {
     const Sample &sample = samples[i];
-    Channels scaled = {};
-    for (size_t c = 0; c < models.size(); ++c)
-      if (models[c].deviation > 0)
-        scaled[c] = float(models[c].alpha[i] * ofDims[sample.tuple]);
-    if (ofDims[sample.tuple] == 0)
+    double ofDims = here.ofDims[sample.tuple];
+    if (ofDims == 0)
       continue;
+    Channels scaled;
+    for (size_t c = 0; c < numChannels; ++c)
+      scaled[c] = float(alphas[i][c] * ofDims);
     for (uint32_t entry : sample.entries)
       for (size_t c = 0; c < numChannels; ++c)
         products[entry][c] += scaled[c];
@@ -269,15 +285,16 @@ void JointProcess::addTables(const Point &point, size_t channel, Channels &base,
 
 JointProcess::Echoes
 JointProcess::echoesOf(const std::vector<DimIndices> &dims) const {
-  Echoes echoes(tuples.size(), std::vector<Channels>(dims.size()));
+  Echoes echoes(tuples.size());
+  for (const Sample &sample : samples)
+    echoes[sample.tuple].resize(dims.size());
   for (size_t d = 0; d < dims.size(); ++d) {
     std::vector<uint32_t> entries = entriesOf(dims[d]);
     for (size_t i = 0; i < samples.size(); ++i) {
       double equal = weightOfEqual(samples[i].entries.data(), entries.data(),
                                    slotWeights.data(), slotWeights.size());
-      for (size_t c = 0; c < models.size(); ++c)
-        if (models[c].deviation > 0)
-          echoes[samples[i].tuple][d][c] += float(models[c].alpha[i] * equal);
+      for (size_t c = 0; c < numChannels; ++c)
+        echoes[samples[i].tuple][d][c] += float(alphas[i][c] * equal);
     }
   }
   return echoes;
@@ -285,13 +302,13 @@ JointProcess::echoesOf(const std::vector<DimIndices> &dims) const {
 
 void JointProcess::addPredictions(const Point &point, size_t channel,
                                   const Echoes &echoes,
-                                  std::vector<Channels> &sums) const {
-  Tuple here = tupleAt(point);
-  std::array<double, numChannels> base = sumOfDegrees(here);
+                                  std::vector<Channels> &sums) {
+  const Tuple &here = placeOf(point);
+  Weights base = sumOfDegrees(here);
   std::vector<Channels> products(sums.size());
   for (size_t t = 0; t < tuples.size(); ++t) {
-    float ofDims = float(dimKernel(tuples[t], here));
-    for (size_t d = 0; ofDims != 0 && d < sums.size(); ++d)
+    float ofDims = float(here.ofDims[t]);
+    for (size_t d = 0; ofDims != 0 && d < echoes[t].size(); ++d)
       for (size_t c = 0; c < numChannels; ++c)
         products[d][c] += ofDims * echoes[t][d][c];
   }

@@ -170,7 +170,7 @@ protected:
     }
     critic.fit({});
   }
-  double predicted(const JointCritic &critic, const Point &point) {
+  double predicted(JointCritic &critic, const Point &point) {
     return critic.tablesAt(point).score(
         DimIndices(point.begin() + space.firstDim(), point.end()));
   }
@@ -178,7 +178,7 @@ protected:
     return critic.scoreOf(point, simulator.evaluate(space.strategyAt(point)));
   }
   /// The root of the mean square error over uniform strategies.
-  double error(const JointCritic &critic) {
+  double error(JointCritic &critic) {
     Rng others(99);
     double sum = 0;
     for (int i = 0; i < 100; ++i) {
@@ -266,6 +266,28 @@ TEST_F(Joint, PredictsDimsAtAllDegreesAsTablesDo) {
     for (size_t i = 0; i < dims.size(); ++i)
       for (size_t c = 0; c < numChannels; ++c)
         EXPECT_NEAR(predicted[i][c], tables.predict(dims[i])[c], 1e-4);
+  }
+}
+
+/// What it keeps of places that it was asked about grows with what it is told.
+TEST_F(Joint, PredictsTheSameWhetherAskedBefore) {
+  JointCritic asked(space, objective), silent(space, objective);
+  for (size_t i = 0; i < 200; ++i) {
+    Point point = space.sample(rng);
+    Evaluation evaluation = simulator.evaluate(space.strategyAt(point));
+    asked.tell(point, evaluation);
+    silent.tell(point, evaluation);
+    if (i % 40 == 0) {
+      asked.fit({});
+      silent.fit({});
+      error(asked);
+    }
+  }
+  asked.fit({});
+  silent.fit({});
+  for (int i = 0; i < 100; ++i) {
+    Point point = space.sample(rng);
+    EXPECT_EQ(predicted(asked, point), predicted(silent, point));
   }
 }
 

@@ -32,17 +32,17 @@ public:
   void fit(const std::vector<Point> &pending);
 
   /// What is predicted of the strategies with the degrees of `point`.
-  DimTables tablesAt(const Point &point) const;
+  DimTables tablesAt(const Point &point);
 
   /// What the last fit predicts of dims at any degrees, for many of these.
   class Predictor {
   public:
-    Predictor(const JointCritic &critic, const std::vector<DimIndices> &dims);
+    Predictor(JointCritic &critic, const std::vector<DimIndices> &dims);
     /// Of all the dims, at the degrees of `point`.
     std::vector<Channels> at(const Point &point) const;
 
   private:
-    const JointCritic &critic;
+    JointCritic &critic;
     size_t numDims;
     JointProcess::Echoes ofMetrics, ofRefusals;
   };

@@ -12,6 +12,7 @@
 #include "shardopt/Search/Bayesian/GrowingCholesky.h"
 #include "shardopt/Search/StrategySpace.h"
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -56,20 +57,19 @@ public:
   /// Adds what is predicted at the degrees of `point` to a table, value 0 to
   /// channel `channel`, and so on.
   void addTables(const Point &point, size_t channel, Channels &base,
-                 std::vector<Channels> &entries) const;
+                 std::vector<Channels> &entries);
 
-  /// Of each tuple of degrees that was evaluated, what its samples say of each
-  /// of some dims: per value the sum of what they weigh, times the share that
-  /// is equal.
+  /// Of each tuple of degrees that has samples, what these say of each of some
+  /// dims: per value the sum of what they weigh, times the share that is equal.
   using Echoes = std::vector<std::vector<Channels>>;
   Echoes echoesOf(const std::vector<DimIndices> &dims) const;
   /// Adds what is predicted at the degrees of `point` of the dims of `echoes`
   /// to `sums`, one each: as tables say, for a fraction of their time.
   void addPredictions(const Point &point, size_t channel, const Echoes &echoes,
-                      std::vector<Channels> &sums) const;
+                      std::vector<Channels> &sums);
 
 private:
-  /// A tuple of degrees that a sample has, and the kernel with those before.
+  /// A tuple of degrees, and the kernel with the first ones that samples have.
   struct Tuple {
     std::vector<double> logarithms;
     double relevance; ///< of dims
@@ -84,12 +84,17 @@ private:
   };
   struct Model {
     double mean = 0, deviation = 0;
-    std::vector<double> alpha;
   };
+  /// Of a sample in what is predicted of each value; 0 if that does not vary.
+  using Weights = std::array<double, numChannels>;
 
   Tuple tupleAt(const Point &point) const;
   double degreeKernel(const Tuple &a, const Tuple &b) const;
   double dimKernel(const Tuple &a, const Tuple &b) const;
+  /// Computes the kernel with all tuples that samples have, where it lacks it.
+  void complete(Tuple &tuple);
+  /// The degrees of `point`, with the kernel with all tuples that samples have.
+  const Tuple &placeOf(const Point &point);
   uint32_t findTuple(const Point &point);
   Sample sampleAt(const Point &point, std::vector<double> values,
                   double badness);
@@ -101,21 +106,24 @@ private:
   double kernel(const Sample &a, const Sample &b) const;
   void dropSamples();
   void fitSamples();
-  std::vector<double> predict(const Sample &sample) const;
+  std::vector<double> predict(const Sample &sample);
   /// What the degrees of all samples say of those of `here`, of each value.
-  std::array<double, numChannels> sumOfDegrees(const Tuple &here) const;
+  Weights sumOfDegrees(const Tuple &here) const;
 
   const StrategySpace &space;
   const DimPairs &layout;
   const Options options;
   std::vector<float> weights;     ///< of the entries of tables
   std::vector<float> slotWeights; ///< of the ops, then of the pairs
-  std::vector<Tuple> tuples;
-  std::map<Point, uint32_t> numberOf;
+  std::vector<Tuple> tuples;      ///< that samples have or had
+  std::map<std::vector<double>, uint32_t> numberOf; ///< by logarithms
+  std::map<std::vector<double>, Tuple> places; ///< asked about, by logarithms
+  size_t numKept = 0;          ///< values of the kernels of `places`
   std::vector<Sample> samples; ///< those that are believed last
   size_t numBelieved = 0;
   GrowingCholesky factor;
   std::vector<Model> models;
+  std::vector<Weights> alphas;
 };
 
 } // namespace shardopt::search
