@@ -49,18 +49,6 @@ double scoreOf(const Channels &channels,
          (risk > 0 ? costOfRefusal * risk : 0);
 }
 
-double excessOf(const Channels &channels,
-                const TargetEncoder::Weights &weights) {
-  const auto &[latency, memory, rate, refused] = channels;
-  return weights.excess({latency, memory, rate});
-}
-
-double worthWithoutLimits(const Channels &channels,
-                          const TargetEncoder::Weights &weights) {
-  return scoreOf(channels, weights) +
-         weights.limitPenalty * excessOf(channels, weights);
-}
-
 static void accumulate(Channels &sum, const Channels &other) {
   for (size_t c = 0; c < numChannels; ++c)
     sum[c] += other[c];

@@ -72,12 +72,18 @@ JointCritic::Predictor::Predictor(JointCritic &critic,
     ofRefusals = critic.refusals->echoesOf(dims);
 }
 
-std::vector<Channels> JointCritic::Predictor::at(const Point &point) const {
+std::vector<JointCritic::Predictor::Forecast>
+JointCritic::Predictor::at(const Point &point) const {
   std::vector<Channels> sums(numDims);
-  critic.metrics.addPredictions(point, 0, ofMetrics, sums);
+  std::vector<double> doubts =
+      critic.metrics.addPredictions(point, 0, ofMetrics, sums);
   if (critic.refusals)
     critic.refusals->addPredictions(point, numTargets, ofRefusals, sums);
-  return sums;
+  double deviation = critic.metrics.deviationOf(TargetEncoder::Latency);
+  std::vector<Forecast> forecasts;
+  for (size_t i = 0; i < numDims; ++i)
+    forecasts.push_back({sums[i], deviation * doubts[i]});
+  return forecasts;
 }
 
 } // namespace shardopt::search

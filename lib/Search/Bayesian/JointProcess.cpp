@@ -293,29 +293,41 @@ JointProcess::echoesOf(const std::vector<DimIndices> &dims) const {
     for (size_t i = 0; i < samples.size(); ++i) {
       double equal = weightOfEqual(samples[i].entries.data(), entries.data(),
                                    slotWeights.data(), slotWeights.size());
+      Echo &echo = echoes[samples[i].tuple][d];
       for (size_t c = 0; c < numChannels; ++c)
-        echoes[samples[i].tuple][d][c] += float(alphas[i][c] * equal);
+        echo.sum[c] += float(alphas[i][c] * equal);
+      echo.equal = std::max(echo.equal, float(equal));
     }
   }
   return echoes;
 }
 
-void JointProcess::addPredictions(const Point &point, size_t channel,
-                                  const Echoes &echoes,
-                                  std::vector<Channels> &sums) {
+std::vector<double> JointProcess::addPredictions(const Point &point,
+                                                 size_t channel,
+                                                 const Echoes &echoes,
+                                                 std::vector<Channels> &sums) {
   const Tuple &here = placeOf(point);
   Weights base = sumOfDegrees(here);
-  std::vector<Channels> products(sums.size());
+  std::vector<Echo> all(sums.size());
   for (size_t t = 0; t < tuples.size(); ++t) {
     float ofDims = float(here.ofDims[t]);
-    for (size_t d = 0; ofDims != 0 && d < echoes[t].size(); ++d)
+    for (size_t d = 0; ofDims != 0 && d < echoes[t].size(); ++d) {
+      const Echo &echo = echoes[t][d];
       for (size_t c = 0; c < numChannels; ++c)
-        products[d][c] += ofDims * echoes[t][d][c];
+        all[d].sum[c] += ofDims * echo.sum[c];
+      all[d].equal = std::max(all[d].equal, ofDims * echo.equal);
+    }
   }
-  for (size_t c = 0; c < models.size(); ++c)
-    for (size_t d = 0; d < sums.size(); ++d)
+  std::vector<double> doubts;
+  for (size_t d = 0; d < sums.size(); ++d) {
+    for (size_t c = 0; c < models.size(); ++c)
       sums[d][channel + c] += float(
-          models[c].mean + models[c].deviation * (base[c] + products[d][c]));
+          models[c].mean + models[c].deviation * (base[c] + all[d].sum[c]));
+    double known = all[d].equal;
+    doubts.push_back(here.relevance *
+                     std::sqrt(std::max(dimScale - known * known, 0.)));
+  }
+  return doubts;
 }
 
 } // namespace shardopt::search

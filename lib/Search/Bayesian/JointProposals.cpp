@@ -318,12 +318,12 @@ void JointProposals::exploreUnseen() {
   propose(best, niches[best].expectedDims);
 }
 
-/// Known layouts at degrees that would beat the best plan if no limit counted,
-/// those first that are predicted to exceed the limits the least. Of degrees
-/// without calls the critic knows little: where it expects a limit to be
-/// missed, a call or two tell by how much.
+/// Known layouts at degrees where they may beat the best plan: those first that
+/// would be best if the critic overrated their latency by as much as it may.
+/// What it knows of other layouts says little of one that it never saw there.
 void JointProposals::reachOut(size_t count) {
   constexpr size_t numDrawn = 200, mostCalls = 2;
+  constexpr double optimism = 1.5;
   if (count == 0)
     return;
   double incumbent = std::numeric_limits<double>::lowest();
@@ -331,7 +331,7 @@ void JointProposals::reachOut(size_t count) {
     if (niches[i].valid)
       incumbent = std::max(incumbent, niches[i].valid->score);
   struct Candidate {
-    double excess;
+    double hope; ///< its score, by an upper confidence bound
     size_t niche, layout;
   };
   std::vector<Candidate> candidates;
@@ -340,18 +340,21 @@ void JointProposals::reachOut(size_t count) {
     size_t niche = rng.below(niches.size());
     if (isSpent(niches[niche]) || niches[niche].calls > mostCalls)
       continue;
-    TargetEncoder::Weights weights = critic.weightsAt(niches[niche].degrees);
-    std::vector<Channels> predicted = predictor.at(niches[niche].degrees);
-    for (size_t layout = 0; layout < layouts.size(); ++layout)
-      if (worthWithoutLimits(predicted[layout], weights) > incumbent &&
-          !reached.count({niche, layout}))
-        candidates.push_back(
-            {excessOf(predicted[layout], weights), niche, layout});
+    const Point &degrees = niches[niche].degrees;
+    TargetEncoder::Weights weights = critic.weightsAt(degrees);
+    std::vector<JointCritic::Predictor::Forecast> forecasts =
+        predictor.at(degrees);
+    for (size_t layout = 0; layout < layouts.size(); ++layout) {
+      auto [hoped, doubt] = forecasts[layout];
+      hoped[TargetEncoder::Latency] -= float(optimism * doubt);
+      double hope = scoreOf(hoped, weights);
+      if (hope > incumbent && !reached.count({niche, layout}))
+        candidates.push_back({hope, niche, layout});
+    }
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate &a, const Candidate &b) {
-                     return a.excess < b.excess;
-                   });
+  std::stable_sort(
+      candidates.begin(), candidates.end(),
+      [](const Candidate &a, const Candidate &b) { return a.hope > b.hope; });
   for (const Candidate &candidate : candidates) {
     if (count == 0)
       return;

@@ -55,8 +55,8 @@ void ScreenedConstants::addTo(ConstantTable &table) {
   table.real("transplants", transplants, 0, 1,
              "Share of a round: archived dims at other degrees.");
   table.real("reach", reach, 0, 1,
-             "Share of a round: known layouts at degrees that would be the "
-             "best if no limit counted.");
+             "Share of a round: known layouts at degrees where they may be the "
+             "best.");
   table.real("uniform", uniform, 0, 1,
              "Share of a round: dims in runs at archived degrees.");
   table.real("singles", singles, 0, 1,

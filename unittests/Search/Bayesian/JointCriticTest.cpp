@@ -261,12 +261,36 @@ TEST_F(Joint, PredictsDimsAtAllDegreesAsTablesDo) {
   for (const Degrees &degrees : space.degreeTuples()) {
     Point point = *space.pointOf({degrees, std::vector<Dim>(6, Dim::Zero)});
     DimTables tables = critic.tablesAt(point);
-    std::vector<Channels> predicted = predictor.at(point);
-    ASSERT_EQ(predicted.size(), dims.size());
+    auto forecasts = predictor.at(point);
+    ASSERT_EQ(forecasts.size(), dims.size());
     for (size_t i = 0; i < dims.size(); ++i)
       for (size_t c = 0; c < numChannels; ++c)
-        EXPECT_NEAR(predicted[i][c], tables.predict(dims[i])[c], 1e-4);
+        EXPECT_NEAR(forecasts[i].expected[c], tables.predict(dims[i])[c], 1e-4);
   }
+}
+
+/// Until it is told of them. At tp 1 all dims are one strategy.
+TEST_F(Joint, DoubtsDimsUnlikeItsSamples) {
+  JointCritic critic(space, objective);
+  tell(critic, 20);
+  auto doubt = [&](const Point &point) {
+    DimIndices dims(point.begin() + space.firstDim(), point.end());
+    return JointCritic::Predictor(critic, {dims}).at(point)[0].doubt;
+  };
+  size_t numUncut = 0;
+  for (int i = 0; i < 50; ++i) {
+    Point point = space.sample(rng);
+    if (space.degreesAt(point).tp == 1) {
+      ++numUncut;
+      EXPECT_EQ(doubt(point), 0);
+      continue;
+    }
+    EXPECT_GT(doubt(point), .01);
+    critic.tell(point, simulator.evaluate(space.strategyAt(point)));
+    critic.fit({});
+    EXPECT_NEAR(doubt(point), 0, 1e-3);
+  }
+  EXPECT_GT(numUncut, 0u);
 }
 
 /// What it keeps of places that it was asked about grows with what it is told.

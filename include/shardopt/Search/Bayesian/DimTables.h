@@ -62,12 +62,6 @@ using Channels = std::array<float, numChannels>;
 
 /// What predictions are worth; more is better.
 double scoreOf(const Channels &channels, const TargetEncoder::Weights &weights);
-/// By how much they exceed limits, as a logarithm.
-double excessOf(const Channels &channels,
-                const TargetEncoder::Weights &weights);
-/// What they would be worth if no limit counted.
-double worthWithoutLimits(const Channels &channels,
-                          const TargetEncoder::Weights &weights);
 
 /// A prediction for all strategies of one tuple of degrees: a sum of entries,
 /// of each op one and of each pair of ops near each other one.

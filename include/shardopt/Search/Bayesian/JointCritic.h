@@ -38,8 +38,12 @@ public:
   class Predictor {
   public:
     Predictor(JointCritic &critic, const std::vector<DimIndices> &dims);
+    struct Forecast {
+      Channels expected;
+      double doubt; ///< about the latency, in its logarithm
+    };
     /// Of all the dims, at the degrees of `point`.
-    std::vector<Channels> at(const Point &point) const;
+    std::vector<Forecast> at(const Point &point) const;
 
   private:
     JointCritic &critic;

@@ -59,14 +59,27 @@ public:
   void addTables(const Point &point, size_t channel, Channels &base,
                  std::vector<Channels> &entries);
 
-  /// Of each tuple of degrees that has samples, what these say of each of some
-  /// dims: per value the sum of what they weigh, times the share that is equal.
-  using Echoes = std::vector<std::vector<Channels>>;
+  /// What the samples of a tuple of degrees say of some dims.
+  struct Echo {
+    Channels sum = {}; ///< of their weights, each times the share that is equal
+    float equal = 0;   ///< the largest of these shares
+  };
+  /// Of each tuple of degrees that has samples, an echo of each of some dims.
+  using Echoes = std::vector<std::vector<Echo>>;
   Echoes echoesOf(const std::vector<DimIndices> &dims) const;
   /// Adds what is predicted at the degrees of `point` of the dims of `echoes`
-  /// to `sums`, one each: as tables say, for a fraction of their time.
-  void addPredictions(const Point &point, size_t channel, const Echoes &echoes,
-                      std::vector<Channels> &sums);
+  /// to `sums`, one each: as tables say, for a fraction of their time. Returns
+  /// by how many deviations of a value each may be off: sqrt(1 - k^2), k the
+  /// kernel of dims with the sample that is most like it. That is the posterior
+  /// deviation of what dims add, given this sample alone; 0 where they add
+  /// nothing.
+  std::vector<double> addPredictions(const Point &point, size_t channel,
+                                     const Echoes &echoes,
+                                     std::vector<Channels> &sums);
+  /// The standard deviation of a value over all samples; 0 without samples.
+  double deviationOf(size_t value) const {
+    return value < models.size() ? models[value].deviation : 0;
+  }
 
 private:
   /// A tuple of degrees, and the kernel with the first ones that samples have.

@@ -65,8 +65,6 @@ public:
     bool hasSlo;
 
     double score(const Targets &targets) const;
-    /// Of all limits, the logarithms by which they are exceeded, in sum.
-    double excess(const Targets &targets) const;
   };
   Weights weightsOf(const Degrees &degrees) const;
 
@@ -81,15 +79,12 @@ private:
   const Simulator *freeModel;
 };
 
-inline double TargetEncoder::Weights::excess(const Targets &targets) const {
-  double latency = hasSlo ? targets[Latency] : 0;
-  return (latency > 0 ? latency : 0) +
-         (targets[Memory] > 0 ? targets[Memory] : 0);
-}
-
 inline double TargetEncoder::Weights::score(const Targets &targets) const {
+  double latency = hasSlo ? targets[Latency] : 0;
+  double excess =
+      (latency > 0 ? latency : 0) + (targets[Memory] > 0 ? targets[Memory] : 0);
   return offset - targets[Latency] + rate * targets[Rate] -
-         limitPenalty * excess(targets);
+         limitPenalty * excess;
 }
 
 /// The slack of an evaluated strategy.
