@@ -323,9 +323,9 @@ std::vector<double> JointProcess::addPredictions(const Point &point,
     for (size_t c = 0; c < models.size(); ++c)
       sums[d][channel + c] += float(
           models[c].mean + models[c].deviation * (base[c] + all[d].sum[c]));
-    double known = all[d].equal;
+    double k = all[d].equal;
     doubts.push_back(here.relevance *
-                     std::sqrt(std::max(dimScale - known * known, 0.)));
+                     std::sqrt(std::max(dimScale - k * k / dimScale, 0.)));
   }
   return doubts;
 }

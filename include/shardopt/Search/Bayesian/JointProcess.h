@@ -136,7 +136,7 @@ private:
   size_t numBelieved = 0;
   GrowingCholesky factor;
   std::vector<Model> models;
-  std::vector<Weights> alphas;
+  std::vector<Weights> alphas; ///< of the samples
 };
 
 } // namespace shardopt::search
